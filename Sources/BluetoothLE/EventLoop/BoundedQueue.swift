@@ -2,6 +2,7 @@ public import DequeModule
 
 /// A queue from a source that cannot wait, such as a link, to one taker. The queue drops and counts excess elements.
 @LoopActor
+@_documentation(visibility: internal)
 // `add` and `ready` are public and inlinable, so that other modules can specialize them for their elements.
 public final class BoundedQueue<Element> {
   @usableFromInline let capacity: Int

@@ -1,6 +1,7 @@
 /// The global actor of all state in blectl. It runs on the event loop's only thread, so that the handlers of packets, timers and
 /// descriptors call each other directly.
 @globalActor
+@_documentation(visibility: internal)
 // Public, because functions that other modules specialize must be isolated to a public actor.
 public actor LoopActor {
   public static let shared = LoopActor()

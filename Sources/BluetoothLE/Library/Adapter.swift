@@ -1,7 +1,14 @@
 /// A Bluetooth adapter, in the central role: it scans and connects.
 ///
-/// All methods work from any actor and thread. What the adapter does runs on a thread of the library, which starts with the first call.
-/// An adapter closes with ``close()``, or when nobody refers to it any more.
+/// All methods work from any actor and thread, and also from a callback of the library. What the adapter does runs on a thread of the
+/// library, which starts with the first call. An adapter closes with ``close()``, or when nobody refers to it any more.
+///
+/// ```swift
+/// let adapter = try await Adapter.open(.h4("tcp:127.0.0.1:9000"))
+/// try await adapter.withConnection(to: try await adapter.find("Band-7")) { band in
+///   print(try await band.characteristic(.batteryLevel).read().decoded ?? "unknown")
+/// }
+/// ```
 public final class Adapter: Sendable {
   let session: Session
   let links: OneShotLinks
@@ -41,19 +48,21 @@ public final class Adapter: Sendable {
   /// Returns the advertisements that the adapter hears from the beginning of an iteration on.
   /// - Parameters:
   ///   - mode: Whether to ask for scan responses, which may contain the name.
-  ///   - phys: The PHYs to scan on, 1M, coded or both (Vol 6 Part B §2.3.4.1: 2M carries no primary advertisements).
+  ///   - phys: The PHYs to scan on, 1M, coded or both. 2M carries no primary advertisements (Vol 6 Part B §2.3.4.1).
   public func advertisements(_ mode: Advertisements.Mode = .active, on phys: Set<PHY> = [.le1M]) -> Advertisements {
     var parameters = ScanParameters()
     (parameters.isActive, parameters.phys) = (mode == .active, phys)
     return Advertisements(adapter: self, parameters: parameters)
   }
 
-  /// Finds a device, the strongest of several.
+  /// Finds a device that accepts connections, the strongest of several. It waits 1.3 s for a stronger one.
   /// - Parameters:
-  ///   - device: A name with or without wildcards (`Band-7`, `Band-*`), an address (`D1:00:00:00:00:10`), `mac:` and the MAC in its
-  ///     advertisement, or `service:` and a UUID. The plain name of a bonded device means that device only.
+  ///   - device: A name with or without wildcards (`Band-7`, `Band-*`), in any case; an address (`D1:00:00:00:00:10`); `mac:` and the MAC
+  ///     in its advertisement; or `service:` and a UUID. The plain name of a bonded device means that device only. A name that looks like
+  ///     one of the others takes `name:` before it.
   ///   - limit: The limit of the search.
-  /// - Throws: ``BluetoothError/Reason/notFound`` at the limit, other reasons of ``BluetoothError``; CancellationError.
+  /// - Throws: ``BluetoothError/Reason/notFound`` at the limit, ``BluetoothError/Reason/unsupported`` if the device accepts no connections,
+  ///   other reasons of ``BluetoothError``; CancellationError.
   public func find(_ device: String, within limit: Duration = TimeLimits.search) async throws -> Peripheral {
     let selector = PeerSelector(device) ?? .name(device)
     return try await call { [links] in
@@ -63,13 +72,14 @@ public final class Adapter: Sendable {
 
   /// Connects to a device, runs `body`, and disconnects on every path. Links to several devices may be open at the same time.
   ///
-  /// In virtual time, the clock stands still while `body` does something else than waiting for the library.
+  /// In virtual time, the clock stands still while `body` does something else than waiting for the library: see <doc:VirtualTime>.
   /// - Parameters:
   ///   - peripheral: The device.
   ///   - options: What the connection demands and asks for.
   ///   - body: The work with the device. It runs on the actor of the caller.
   /// - Returns: The result of `body`.
-  /// - Throws: ``BluetoothError``, CancellationError; the error of `body`.
+  /// - Throws: ``BluetoothError/Reason/timeout`` if the device does not accept the connection, ``BluetoothError/Reason/security`` if the
+  ///   link is not as secure as demanded, other reasons of ``BluetoothError``; CancellationError; the error of `body`.
   public func withConnection<Value>(
     to peripheral: Peripheral, _ options: ConnectionOptions = ConnectionOptions(), _ body: (ConnectedDevice) async throws -> Value
   ) async throws -> Value {
@@ -78,7 +88,8 @@ public final class Adapter: Sendable {
       closing: { await $0.close() }, body: body)
   }
 
-  /// Ends all scans and connections, and closes the adapter. The next operation opens it again.
+  /// Ends all scans and connections, and closes the adapter. The next operation opens it again. Calls on open links throw
+  /// ``BluetoothError/Reason/disconnected``.
   public func close() async { _ = try? await call { [session] in await shielded { await session.close() } } }
 
   /// Runs a call of the library on the loop.

@@ -1,7 +1,8 @@
 /// A way to a Bluetooth adapter, which ``Adapter/open(_:keys:)`` uses.
 ///
-/// `BluetoothLE` itself has controllers on streams. `BluetoothLELinux` adds the adapters of the machine, and `BluetoothLESimulator` a
-/// simulated radio.
+/// `BluetoothLE` itself has controllers on streams: ``h4(_:)``. `BluetoothLELinux` adds the adapters of the machine, `.default`, `.hci(0)`
+/// and
+/// `.userChannel(0)`. A `Simulator` of `BluetoothLESimulator` has one, too: `Simulator.preset.adapter`.
 public struct AdapterSource: Sendable, CustomStringConvertible {
   /// The adapter in messages, such as `tcp:127.0.0.1:9000`.
   public let description: String

@@ -1,6 +1,6 @@
 import BluetoothLEText
 
-/// An advertisement or scan response that a scan heard.
+/// An advertisement or scan response that a scan heard (Vol 6 Part B §4.4.2).
 public struct Discovery: Sendable, CustomStringConvertible {
   let report: AdvertisingReport
   /// The name of the device, from this or an earlier advertisement of the scan. Nil if no advertisement had a name.
@@ -26,13 +26,13 @@ public struct Discovery: Sendable, CustomStringConvertible {
   /// The UUIDs of the offered services, as text: four, eight or 36 characters.
   public var services: [String] { advertisement.serviceUUIDs.map(\.description) }
 
-  /// The manufacturer data: company identifiers (assigned numbers) and the bytes after them. A company may occur repeatedly.
+  /// The manufacturer data: company identifiers (Assigned Numbers §7.1) and the bytes after them. A company may occur repeatedly.
   public var manufacturerData: [(company: UInt16, bytes: [UInt8])] { advertisement.manufacturerData.map { ($0.company, $0.data) } }
 
   /// The service data: UUIDs as text, and the bytes after them.
   public var serviceData: [(service: String, bytes: [UInt8])] { advertisement.serviceData.map { ($0.uuid.description, $0.data) } }
 
-  /// The transmit power in dBm. Nil if the advertisement does not tell.
+  /// The transmit power in dBm, −127…127. Nil if the advertisement does not tell.
   public var txPower: Int? { (report.txPower ?? advertisement.txPower).map(Int.init) }
 
   /// The address and the name, with bytes of the name that a terminal may not show as escapes.
@@ -40,6 +40,8 @@ public struct Discovery: Sendable, CustomStringConvertible {
 }
 
 /// The advertisements of a scan. Each iteration is a scan of its own, which ends with the iteration. Scans of one adapter run side by side.
+///
+/// A scan has no end: leave the loop with `break`, or cancel the task. It reports each advertisement, also the repetitions of one device.
 public struct Advertisements: AsyncSequence, Sendable {
   /// Whether a scan asks devices for their scan responses.
   public enum Mode: Sendable {
@@ -76,7 +78,8 @@ public struct Advertisements: AsyncSequence, Sendable {
       reports = CallQueue.Reader(queue)
     }
 
-    /// Waits for the next advertisement. Advertisements wait while the caller works: up to 16,384 of them. ``Discovery/missed`` counts the others.
+    /// Waits for the next advertisement. Advertisements wait while the caller works: up to 16,384 of them. ``Discovery/missed`` counts the
+    /// others.
     /// - Throws: ``BluetoothError``, CancellationError.
     public mutating func next() async throws -> Discovery? { try await reports.next() }
   }

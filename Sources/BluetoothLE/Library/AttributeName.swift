@@ -1,7 +1,15 @@
-/// A name of a characteristic or descriptor, as blectl's users type it.
+/// A name of a characteristic or descriptor: an assigned one, or a string.
 ///
-/// A UUID (`ff02`, 36 characters), an assigned name (`battery_level`), a service and a characteristic (`ff00/ff02`), the second of several
-/// (`ff02[2]`), a descriptor (`ff02@2901`), a handle (`0x0012`), the beginning of a UUID or name, or a user description (2901).
+/// | string | meaning |
+/// | --- | --- |
+/// | `"ff02"` | the characteristic of a UUID: 4, 8 or 32 hex digits, with or without hyphens |
+/// | `"battery_level"` | the name that the Bluetooth SIG assigned |
+/// | `"ff00/ff02"` | a characteristic of a service |
+/// | `"ff02[2]"` | the second one of several |
+/// | `"ff02@2901"` | a descriptor of a characteristic |
+/// | `"0x0012"` | a handle |
+/// | `"batt"`, `"7a1e0002"` | the beginning of an assigned name or of a UUID |
+/// | `"Picture"` | the user description (2901), which only the device knows |
 public struct AttributeName: ExpressibleByStringLiteral, Hashable, Sendable, CustomStringConvertible {
   /// The text of the name.
   public let description: String

@@ -1,6 +1,6 @@
 /// A value of a characteristic or descriptor.
 public struct AttributeValue: Sendable, Hashable {
-  /// The value, at most 512 bytes (Vol 3 Part F §3.2.9).
+  /// The value as the device sent it, at most 512 bytes (Vol 3 Part F §3.2.9).
   public let bytes: [UInt8]
   /// The time of arrival since 1970-01-01T00:00:00Z. In virtual time, the clock starts at 2026-01-01T00:00:00Z.
   public let time: Duration

@@ -1,4 +1,7 @@
 /// An error of the library: the reason for programs, a description for people, and the fact behind both.
+///
+/// All calls of the library throw it, or CancellationError after a cancellation of the task. <doc:Errors> tells what to do about each
+/// reason.
 public struct BluetoothError: Error, Sendable, CustomStringConvertible {
   /// What failed.
   public enum Reason: Sendable, Hashable {
@@ -12,7 +15,7 @@ public struct BluetoothError: Error, Sendable, CustomStringConvertible {
     case timeout
     /// The link is lost, or could not be established.
     case disconnected
-    /// The device refused a request with an ATT error code (Vol 3 Part F §3.4.1.1).
+    /// The device refused a request with an ATT error code, such as 0x03, Write Not Permitted (Vol 3 Part F §3.4.1.1).
     case refused(UInt8)
     /// The device demands more security, or the link has less than the caller demanded.
     case security
@@ -38,7 +41,7 @@ public struct BluetoothError: Error, Sendable, CustomStringConvertible {
   public let reason: Reason
   /// What failed, on what and why, in a sentence for people.
   public let description: String
-  /// The fact behind the error, as the layer that noticed it describes it.
+  /// The fact behind the error, as the layer that noticed it describes it, for logs. Its type is not public. Nil if there is none.
   public let underlying: (any Error)?
 
   init(_ reason: Reason, _ description: String, _ underlying: (any Error)?) {

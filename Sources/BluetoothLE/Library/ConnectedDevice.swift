@@ -2,7 +2,8 @@ import Synchronization
 
 /// A device during ``Adapter/withConnection(to:_:_:)``.
 ///
-/// Its methods may be called from several tasks at once: requests wait for each other, as ATT demands (Vol 3 Part F §3.3.2).
+/// Its methods may be called from several tasks at once: requests wait for each other, as ATT demands (Vol 3 Part F §3.3.2). After the body
+/// of that call, they throw ``BluetoothError/Reason/disconnected``.
 public final class ConnectedDevice: Sendable {
   let adapter: Adapter
   let connection: Connection
@@ -50,13 +51,14 @@ public final class ConnectedDevice: Sendable {
 
   // MARK: Attributes
 
-  /// Returns the services of the device. Discovers them at the first call.
+  /// Returns the services of the device (Vol 3 Part G §4.4). Discovers them at the first call.
   /// - Throws: ``BluetoothError``, CancellationError.
   public func services() async throws -> [RemoteService] {
     try await call { [self] in try await $0.client.discover().services.map { RemoteService($0, of: self) } }
   }
 
   /// Finds a characteristic or a descriptor. Discovers the services at the first call.
+  /// - Parameter name: The name. If several attributes match, name the service or the position, too.
   /// - Throws: ``BluetoothError`` with the reasons ``BluetoothError/Reason/notFound``, ``BluetoothError/Reason/ambiguous`` or
   ///   ``BluetoothError/Reason/invalidArgument``, and those of a request; CancellationError.
   public func characteristic(_ name: AttributeName) async throws -> RemoteCharacteristic {
@@ -68,10 +70,10 @@ public final class ConnectedDevice: Sendable {
 
   // MARK: The link
 
-  /// The ATT_MTU that the device granted, 23…517 bytes. A value may have up to three bytes less in one packet.
+  /// The ATT_MTU that the device granted, 23…517 bytes (Vol 3 Part F §3.2.8). One packet carries three bytes less of a value.
   public var mtu: Int { knownMTU.withLock { $0 } }
 
-  /// What was asked for, and what the other side granted.
+  /// The value that was asked for, and the one that the other side granted.
   public struct Agreement<Value: Sendable>: Sendable {
     /// The value that the request named.
     public let asked: Value
@@ -81,23 +83,24 @@ public final class ConnectedDevice: Sendable {
 
   /// The parameters of the link in effect. Those that the adapter does not tell are nil.
   public struct Parameters: Sendable {
-    /// The connection interval.
+    /// The connection interval, 7.5 ms…4 s (Vol 6 Part B §4.5.1).
     public let interval: Duration?
-    /// The number of connection events that the device may skip.
+    /// The number of connection events that the device may skip, 0…499.
     public let latency: Int?
-    /// The time without a packet after which the link is lost.
+    /// The time without a packet after which the link is lost, 100 ms…32 s (Vol 6 Part B §4.5.2).
     public let supervisionTimeout: Duration?
     /// The PHY of our packets.
     public let phy: PHY?
     /// The largest payload of our link-layer packets, 27…251 bytes.
     public let dataLength: Int?
-    /// The strength of the signal in dBm.
+    /// The strength of the signal in dBm, −127…20.
     public let rssi: Int?
     /// The security of the link.
     public let security: SecurityLevel
   }
 
   /// Returns the parameters in effect.
+  /// - Throws: ``BluetoothError``, CancellationError.
   public func parameters() async throws -> Parameters {
     try await call {
       let link = try await $0.link.parameters()
@@ -107,25 +110,34 @@ public final class ConnectedDevice: Sendable {
     }
   }
 
-  /// Asks for a connection interval (Vol 6 Part B §5.1.1), 7.5 ms…4 s.
+  /// Asks for a connection interval (Vol 6 Part B §5.1.1).
+  /// - Parameter interval: The interval, 7.5 ms…4 s.
+  /// - Throws: ``BluetoothError/Reason/invalidArgument`` out of range, ``BluetoothError/Reason/unsupported`` if the device or the adapter
+  ///   does not agree, ``BluetoothError/Reason/timeout``, and the reasons of a lost link; CancellationError.
   public func request(interval: Duration) async throws -> Agreement<Duration> {
     try await call { Agreement(asked: interval, granted: try await $0.link.requestInterval(interval).interval) }
   }
 
   /// Asks for a PHY in both directions (Vol 6 Part B §5.1.10).
+  /// - Throws: ``BluetoothError/Reason/unsupported`` if the device or the adapter does not agree, ``BluetoothError/Reason/timeout``, and
+  ///   the reasons of a lost link; CancellationError.
   public func request(phy: PHY) async throws -> Agreement<PHY> {
     try await call { Agreement(asked: phy, granted: try await $0.link.requestPHY(phy).phy) }
   }
 
-  /// Asks for a payload of link-layer packets (Vol 6 Part B §5.1.9), 27…251 bytes.
+  /// Asks for a payload of link-layer packets (Vol 6 Part B §5.1.9).
+  /// - Parameter dataLength: The payload, 27…251 bytes.
+  /// - Throws: ``BluetoothError/Reason/invalidArgument`` out of range, ``BluetoothError/Reason/unsupported`` if the adapter cannot change
+  ///   it, and the reasons of a lost link; CancellationError.
   public func request(dataLength: Int) async throws -> Agreement<Int> {
     try await call { Agreement(asked: dataLength, granted: try await $0.link.requestDataLength(dataLength).maxTxOctets) }
   }
 
   /// Pairs with the device, and stores the bond in the adapter's ``KeyRing``. An existing bond that is as strong suffices.
   /// - Parameters:
-  ///   - delegate: Whoever answers the questions. Its abilities decide about the method.
-  ///   - level: The least level of the pairing.
+  ///   - delegate: The answers to the questions. Its abilities decide about the method.
+  ///   - level: The least level of the pairing. ``SecurityLevel/authenticated`` detects an attacker in the middle. It needs a passkey or a
+  ///     comparison, so the device and the delegate must be able to show or to type.
   /// - Returns: The level of the link.
   /// - Throws: ``BluetoothError/Reason/pairing``, ``BluetoothError/Reason/security``, and the reasons of a lost link; CancellationError.
   @discardableResult

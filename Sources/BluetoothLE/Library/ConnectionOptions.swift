@@ -1,26 +1,32 @@
 /// What a connection demands and asks for.
+///
+/// The device or the controller may refuse the MTU, the interval, the PHY and the data length, or grant less. That is no error:
+/// ``ConnectedDevice/mtu`` and ``ConnectedDevice/parameters()`` tell what was granted.
 public struct ConnectionOptions: Sendable {
-  /// The limit of the connection attempt.
+  /// The limit of the connection attempt, with its retries.
   public var timeout = TimeLimits.connection
-  /// The limit of each request.
+  /// The limit of each request to the device (Vol 3 Part F §3.3.3). The link ends when it passes.
   public var transactionTimeout = TimeLimits.transaction
-  /// The number of further attempts if the link fails to be established.
+  /// The number of further attempts after a failed one, or after a link that ends before the device answers. Less than 0 counts as 0.
   public var retries = 1
-  /// The ATT_MTU to ask for, 23…517 bytes. Nil asks for the largest. ``ConnectedDevice/mtu`` is what the device granted.
+  /// The ATT_MTU to ask for, 23…517 bytes (Vol 3 Part F §3.4.2). Other values count as the nearest of these. Nil asks for 517.
   public var mtu: Int?
-  /// The connection interval to ask for, 7.5 ms…4 s. Nil asks for none.
+  /// The connection interval to ask for, 7.5 ms…4 s (Vol 6 Part B §4.5.1). Nil asks for none.
   public var interval: Duration?
-  /// The PHY to ask for. Nil asks for none.
+  /// The PHY to ask for in both directions. Nil asks for none.
   public var phy: PHY?
-  /// The payload of a link-layer packet to ask for, 27…251 bytes. Nil asks for none.
+  /// The payload of link-layer packets to ask for, 27…251 bytes (Vol 6 Part B §4.5.10). Nil asks for none.
   public var dataLength: Int?
-  /// The least security of the link, without which it carries no request.
+  /// The least security of the link. The link is encrypted with the key of a bond, or pairs with ``pairing``, before its first request.
+  /// Otherwise, the connection fails with ``BluetoothError/Reason/security``.
   public var security = SecurityLevel.unencrypted
-  /// Whoever answers the questions of a pairing. With it, the link pairs when the device demands it. Nil never pairs unasked.
+  /// The answers to the questions of a pairing. With a delegate, the link pairs when the device demands it. Nil pairs only in
+  /// ``ConnectedDevice/pair(_:level:)``.
   public var pairing: (any PairingDelegate)?
   /// What happens after the link is lost.
   public var reconnect = ReconnectPolicy.never
 
+  /// Creates options that demand nothing, ask for the largest MTU and never reconnect.
   public init() {}
 
   var parameters: LinkParameterRequest {
@@ -32,23 +38,26 @@ public struct ConnectionOptions: Sendable {
 
 /// The policy for restoring a lost link: number of attempts, and pauses between them.
 ///
-/// A restored link has the same MTU, subscriptions and security. Requests that were open when the link was lost still fail, because
-/// nobody knows whether the device acted on them. Later ones wait for the new link.
+/// A restored link has the same subscriptions and at least the same security, and asks for the same MTU. It does not ask again for the
+/// interval, the PHY and the data length. Requests that were open when the link was lost still fail, because nobody knows whether the
+/// device acted on them. Later ones wait for the new link.
 public struct ReconnectPolicy: Sendable, Hashable {
-  /// The number of attempts. Nil means no limit.
+  /// The number of attempts after each loss. Less than 0 counts as 0. Nil means no limit.
   public var attempts: Int?
-  /// The pause before the first attempt. It doubles with each attempt.
+  /// The pause before the first attempt, at least 1 ms. It doubles with each attempt.
   public var firstPause = Duration.milliseconds(500)
-  /// The longest pause.
+  /// The longest pause between two attempts, at least 1 ms.
   public var longestPause = Duration.seconds(30)
 
+  /// Creates a policy with pauses of 0.5 s to 30 s.
+  /// - Parameter attempts: The number of attempts after each loss. Nil means no limit.
   public init(attempts: Int?) { self.attempts = attempts }
 
   /// No attempt: a lost link ends the connection.
   public static let never = ReconnectPolicy(attempts: 0)
   /// Attempts without a limit.
   public static let forever = ReconnectPolicy(attempts: nil)
-  /// Up to `count` attempts.
+  /// Returns a policy with up to `count` attempts after each loss.
   public static func times(_ count: Int) -> ReconnectPolicy { ReconnectPolicy(attempts: count) }
 
   var policy: RetryPolicy {

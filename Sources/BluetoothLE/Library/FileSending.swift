@@ -3,25 +3,35 @@ extension RemoteCharacteristic {
   public enum Verification: Sendable {
     /// No proof beyond the arrival of the last packet.
     case none
-    /// Compares the value of the characteristic with the file, at most 512 bytes.
+    /// A comparison of the characteristic's value with the file, which may have at most 512 bytes.
     case readBack
-    /// Waits until the named characteristic notifies the number of bytes and their CRC-32, 4 bytes each, least significant first.
+    /// A notification of the named characteristic with the number of bytes and their CRC-32 (that of zlib), 4 bytes each, least
+    /// significant first. ``TimeLimits/report`` limits the wait.
     case notification(AttributeName)
   }
 
   /// Sends bytes of any length in segments, each a Write Command or Write Request, as fast as link and device take them.
   ///
-  /// The transfer begins with the iteration, and ends with it. After a lost link, it continues if the connection has a
+  /// The transfer begins with the iteration, and ends with it: iterate to the end. After a lost link, it continues if the connection has a
   /// ``ReconnectPolicy``.
+  ///
+  /// ```swift
+  /// for try await progress in try await panel.characteristic("fff6").send(image, verify: .notification("fff7")) {
+  ///   print(progress.confirmed, "of", progress.total)
+  /// }
+  /// ```
   /// - Parameters:
-  ///   - bytes: The contents of the file.
+  ///   - bytes: The contents of the file, at least one byte.
   ///   - verification: The proof that the device has the file.
-  ///   - segment: The bytes of a segment. Nil chooses the fastest size.
+  ///   - segment: The bytes of a segment, from 1 to three less than ``ConnectedDevice/mtu``, at most 512. Nil chooses the fastest size.
+  /// - Throws: Nothing yet: the iteration throws the errors of the transfer.
   public func send(_ bytes: [UInt8], verify verification: Verification = .none, segment: Int? = nil) async throws -> FileSending {
     FileSending(bytes, to: self, verification, segment)
   }
 
   /// The progress of a transfer. The sequence ends after the last byte and its verification.
+  ///
+  /// Iterate once: another iteration sends nothing. There is an element for about each hundredth of the file.
   public struct FileSending: AsyncSequence, Sendable {
     /// How far a transfer is, in bytes of the file.
     public struct Progress: Sendable, Hashable {
@@ -72,7 +82,9 @@ extension RemoteCharacteristic {
       init(_ queue: CallQueue<Progress>) { self.queue = CallQueue.Reader(queue) }
 
       /// Waits for progress.
-      /// - Throws: ``BluetoothError/Reason/verification`` if the device does not have the file, and the reasons of a write; CancellationError.
+      /// - Throws: ``BluetoothError/Reason/verification`` if the device does not have the file,
+      ///   ``BluetoothError/Reason/invalidArgument`` before the first segment if the file is empty or cannot be verified, and the reasons
+      ///   of a write; CancellationError.
       public mutating func next() async throws -> Progress? { try await queue.next() }
     }
   }

@@ -1,16 +1,16 @@
 import BluetoothLEText
 import Synchronization
 
-/// The keys of bonded devices. Keep its text in a file that only its owner can read: whoever has the keys can read along.
+/// The keys of bonded devices. Keep its text in a file that only its owner can read: the keys decrypt the links.
 ///
-/// Several adapters may share one key ring.
+/// A bond belongs to the address of the adapter that paired. Several adapters may share one key ring.
 public final class KeyRing: Sendable {
   private let bonds = Mutex<[StoredBond]>([])
   private let changed: @Sendable (String) -> Void
 
   /// Creates a key ring.
   /// - Parameters:
-  ///   - text: The text of an earlier key ring. An empty text means no bonds.
+  ///   - text: The ``text`` of an earlier key ring. An empty text means no bonds.
   ///   - onChange: Receives the new text after each change, on any thread.
   /// - Throws: ``BluetoothError/Reason/invalidArgument`` if the text is not that of a key ring.
   public init(_ text: String = "", onChange: @escaping @Sendable (String) -> Void = { _ in }) throws {
@@ -22,10 +22,10 @@ public final class KeyRing: Sendable {
     } catch { throw BluetoothError(.invalidArgument, "The text is not that of a key ring: \(error).", error) }
   }
 
-  /// Creates an empty key ring, which keeps bonds as long as it exists.
+  /// Creates an empty key ring, which keeps bonds only in memory.
   public init() { changed = { _ in } }
 
-  /// The bonds as text, one line of JSON each.
+  /// The bonds as text, one line of JSON each, for ``init(_:onChange:)``. It contains the secret keys.
   public var text: String { Self.text(of: bonds.withLock { $0 }) }
 
   /// The identity addresses of the bonded devices.

@@ -1,14 +1,25 @@
-/// Whoever answers the questions of a pairing: a person, or a program in place of one.
+/// A type that answers the questions of a pairing: a person, or a program in place of one.
 ///
-/// The methods may take their time, and may call the library. The device waits about 30 s.
+/// The methods may take their time, and may call the library. The device waits about 30 s (Vol 3 Part H §3.4). All of them have a default,
+/// so implement only those that ``abilities`` permits. A delegate that types a passkey needs one method:
+///
+/// ```swift
+/// struct Person: PairingDelegate {
+///   func passkey(for device: Peripheral) async -> String? {
+///     print("Passkey of \(device):")
+///     return readLine()
+///   }
+/// }
+/// ```
 public protocol PairingDelegate: Sendable {
-  /// What the delegate can do, which decides about the method of the pairing (Vol 3 Part H §2.3.5.1).
+  /// What the delegate can do, which decides about the method of the pairing (Vol 3 Part H §2.3.5.1). The default is
+  /// ``PairingAbilities/keyboardAndDisplay``.
   var abilities: PairingAbilities { get }
-  /// Returns the six digits that the device displays. Nil cancels the pairing.
+  /// Returns the six digits that the device displays. Nil or another text cancels the pairing. The default returns nil.
   func passkey(for device: Peripheral) async -> String?
-  /// Shows six digits, which the person types on the device.
+  /// Shows six digits, which the person types on the device. The default does nothing.
   func show(passkey: String, for device: Peripheral) async
-  /// Returns whether the device displays the same six digits.
+  /// Returns whether the device displays the same six digits. The default returns false.
   func confirm(number: String, for device: Peripheral) async -> Bool
 }
 
@@ -19,13 +30,17 @@ extension PairingDelegate {
   public func confirm(number: String, for device: Peripheral) async -> Bool { false }
 }
 
-/// The IO capabilities of whoever answers the questions of a pairing (Vol 3 Part H Table 2.4).
+/// The IO capabilities of a delegate, which answers the questions of a pairing (Vol 3 Part H Table 2.4).
 public enum PairingAbilities: Sendable, Hashable {
-  /// Neither shows nor types: the pairing is Just Works, without protection against an attacker in the middle.
+  /// Neither shows nor types. The pairing is Just Works, without protection against an attacker in the middle.
   case none
+  /// Shows digits: ``PairingDelegate/show(passkey:for:)``.
   case display
+  /// Shows digits and confirms them: also ``PairingDelegate/confirm(number:for:)``.
   case displayAndYesNo
+  /// Types digits: ``PairingDelegate/passkey(for:)``.
   case keyboard
+  /// Shows, confirms and types digits.
   case keyboardAndDisplay
 
   var capability: IOCapability {

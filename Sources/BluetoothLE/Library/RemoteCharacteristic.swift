@@ -1,20 +1,28 @@
 /// A characteristic of a connected device, or one of its descriptors.
+///
+/// ``ConnectedDevice/characteristic(_:)`` and ``ConnectedDevice/services()`` return them. They are valid during the body of
+/// ``Adapter/withConnection(to:_:_:)``. After it, their methods throw ``BluetoothError/Reason/disconnected``.
 public struct RemoteCharacteristic: Sendable, CustomStringConvertible {
   /// What a characteristic permits (Vol 3 Part G §3.3.1.1).
   public struct Properties: OptionSet, Sendable, Hashable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// Requests read the value.
     public static let read = Properties(rawValue: 0x02)
+    /// Write Commands, which the device does not answer, write the value.
     public static let writeWithoutResponse = Properties(rawValue: 0x04)
+    /// Write Requests write the value.
     public static let write = Properties(rawValue: 0x08)
+    /// The device sends values that the host does not confirm.
     public static let notify = Properties(rawValue: 0x10)
+    /// The device sends values that the host confirms.
     public static let indicate = Properties(rawValue: 0x20)
   }
 
   /// The procedure for writing a value.
   public enum Procedure: Sendable, Hashable {
-    /// By the properties and the length: a request, a long write, or a command if the characteristic permits only commands.
+    /// The procedure by properties and length: a request, a long write, or a command if the characteristic permits only commands.
     case auto
     /// A Write Request, which the device answers (Vol 3 Part G §4.9.3).
     case request
@@ -36,9 +44,9 @@ public struct RemoteCharacteristic: Sendable, CustomStringConvertible {
     }
   }
 
-  /// The UUID as text. Nil if the characteristic was named by a handle that discovery did not find.
+  /// The UUID as text: four, eight or 36 characters. Nil if the characteristic was named by a handle that discovery did not find.
   public let uuid: String?
-  /// The assigned name. Nil without one.
+  /// The name that the Bluetooth SIG assigned, such as `Battery Level`. Nil without one.
   public let name: String?
   /// What the characteristic permits. Nil for a descriptor.
   public let properties: Properties?
@@ -59,8 +67,9 @@ public struct RemoteCharacteristic: Sendable, CustomStringConvertible {
 
   // MARK: Values
 
-  /// Reads the value, with as many requests as its length needs (Vol 3 Part G §4.8.1, §4.8.3).
-  /// - Throws: ``BluetoothError/Reason/refused(_:)``, ``BluetoothError/Reason/security``, and the reasons of a lost link; CancellationError.
+  /// Reads the value, up to 512 bytes, with as many requests as its length needs (Vol 3 Part G §4.8.1, §4.8.3).
+  /// - Throws: ``BluetoothError/Reason/refused(_:)``, ``BluetoothError/Reason/security``, and the reasons of a lost link;
+  ///   CancellationError.
   public func read() async throws -> AttributeValue {
     try await device.call { [selector] in
       let client = $0.client
@@ -91,9 +100,10 @@ public struct RemoteCharacteristic: Sendable, CustomStringConvertible {
     }
   }
 
-  /// Subscribes to the values that the device sends. Each call makes a sequence of its own, and all of them get every value.
+  /// Subscribes to the values that the device sends (Vol 3 Part G §4.10, §4.11), and returns when the device has confirmed it.
   ///
-  /// The device stops when the last sequence ends: after its iteration, or when nobody refers to it any more.
+  /// Subscribe before a write whose answer is a notification. Each call makes a sequence of its own, and all of them get every value. The
+  /// device stops when the last sequence ends: after its iteration, or when nobody refers to it any more.
   /// - Parameter indications: Whether to ask for indications if the characteristic has both.
   /// - Throws: ``BluetoothError/Reason/unsupported`` if the characteristic sends no values, and the reasons of a write; CancellationError.
   public func notifications(indications: Bool = false) async throws -> Notifications {
@@ -109,7 +119,10 @@ public struct RemoteCharacteristic: Sendable, CustomStringConvertible {
     }
   }
 
-  /// The values that a device sends, in the order of arrival, from the subscription on. Up to 16,384 wait while the caller works.
+  /// The values that a device sends, in the order of arrival, from the subscription on.
+  ///
+  /// Iterate once: another iteration has no values. Up to 16,384 values wait while the caller works. The sequence has no end while the link
+  /// lasts, and waits for the next value without a limit. With a ``ReconnectPolicy``, it continues on the restored link.
   public struct Notifications: AsyncSequence, Sendable {
     private let queue: CallQueue<AttributeValue>
 

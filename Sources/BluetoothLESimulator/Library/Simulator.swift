@@ -5,7 +5,12 @@ import BluetoothLEText
 /// A simulated radio with its devices, for tests and first steps without hardware.
 ///
 /// It speaks HCI, so programs run on the same host as with a controller. Time is virtual: a wait of 16 s takes milliseconds, and every
-/// run has the same result. All simulators of a process share one clock. A simulator and a real adapter need two processes.
+/// run has the same result. All simulators of a process share one clock. A simulator in virtual time and a real adapter need two processes.
+///
+/// ```swift
+/// let adapter = try await Adapter.open(Simulator.preset.adapter)
+/// print(try await adapter.find("Band-7"))
+/// ```
 public final class Simulator: Sendable {
   private let isVirtual: Bool
   private let air: SharedAir
@@ -16,21 +21,21 @@ public final class Simulator: Sendable {
 
   /// Creates a simulator with the devices of a peripheral file, which blectl-peripheral(5) describes.
   /// - Parameters:
-  ///   - json: The text of the file: one device, or a list of devices.
+  ///   - json: The text of the file: one device, or a list of devices. <doc:SimulatedDevices> has an example.
   ///   - seed: Determines all random events, such as the times of advertisements.
   ///   - isVirtual: Whether time is virtual. Use false beside a real adapter.
-  /// - Throws: ``BluetoothError/Reason/invalidArgument`` with line, column and path of the first mistake.
+  /// - Throws: `BluetoothError` with the reason `invalidArgument`, and line, column and path of the first mistake.
   public convenience init(_ json: String, seed: UInt64 = 1, isVirtual: Bool = true) throws {
     do { self.init(try PeripheralFile.parse(Array(json.utf8), name: "simulator"), seed: seed, isVirtual: isVirtual) } catch {
       throw BluetoothError(error)
     }
   }
 
-  /// A new simulator with a lock (`Lock-01`), a wristband (`Band-7`), a panel that takes pictures (`Panel`) and a lock that demands
-  /// pairing (`SafeLock`).
+  /// A new simulator with a lock (`GateLock`), a wristband (`Band-7`), a panel that takes pictures (`Panel`) and a lock that demands
+  /// pairing (`SafeLock`). <doc:SimulatedDevices> describes them.
   public static var preset: Simulator { Simulator((try? Presets.peripherals()) ?? [], seed: 1, isVirtual: true) }
 
-  /// A radio of the simulator. Each ``Adapter/open(_:keys:)`` makes another one, and all hear the same devices.
+  /// A radio of the simulator. Each `Adapter.open` makes another one, and all hear the same devices.
   public var adapter: AdapterSource {
     AdapterSource("sim", isVirtual: isVirtual) { [air] bonds in
       let air = air.air
