@@ -62,9 +62,12 @@ public final class Adapter: Sendable {
   ///     one of the others takes `name:` before it.
   ///   - limit: The limit of the search.
   /// - Throws: ``BluetoothError/Reason/notFound`` at the limit, ``BluetoothError/Reason/unsupported`` if the device accepts no connections,
-  ///   other reasons of ``BluetoothError``; CancellationError.
+  ///   ``BluetoothError/Reason/invalidArgument`` for a text that is none of these, other reasons of ``BluetoothError``; CancellationError.
   public func find(_ device: String, within limit: Duration = TimeLimits.search) async throws -> Peripheral {
-    let selector = PeerSelector(device) ?? .name(device)
+    guard let selector = PeerSelector(device) ?? Self.name(device) else {
+      let advice = "Use a name, an address, mac:MAC or service:UUID."
+      throw BluetoothError(.invalidArgument, "\"\(device)\" means no device. \(advice)", nil)
+    }
     return try await call { [links] in
       Peripheral(try await links.session.find(PeerSearch(selector, limit: limit), links.reporter).peer)
     }
@@ -91,6 +94,11 @@ public final class Adapter: Sendable {
   /// Ends all scans and connections, and closes the adapter. The next operation opens it again. Calls on open links throw
   /// ``BluetoothError/Reason/disconnected``.
   public func close() async { _ = try? await call { [session] in await shielded { await session.close() } } }
+
+  /// Returns nil for an empty text, and for a wrong `mac:`, `service:` or `name:`, which would match nothing.
+  private static func name(_ text: String) -> PeerSelector? {
+    text.isEmpty || ["mac:", "service:", "name:"].contains { text.hasPrefix($0) } ? nil : .name(text)
+  }
 
   /// Runs a call of the library on the loop.
   /// - Throws: BluetoothError, CancellationError.

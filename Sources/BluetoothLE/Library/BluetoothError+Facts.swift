@@ -49,6 +49,12 @@ extension BluetoothError {
     case let error as ControllerError: (.adapter, "\(error.adapter): \(sentence(error.fault)).")
     case let error as HostError: (.adapter, sentence(error))
     case let error as TransportError: facts(error)
+    case EventLoopError.mixedClocks(let isVirtual):
+      (
+        .clock,
+        "This process already uses \(isVirtual ? "virtual" : "real") time, which does not mix with \(isVirtual ? "real" : "virtual") time."
+          + " Use another process, or a simulator with isVirtual: false."
+      )
     case let error as EventLoopError: (.clock, error.description)
     case let error as any DescribedError: (error.kind, error.sentence)
     default: (.other, "\(error)")
@@ -72,9 +78,9 @@ extension BluetoothError {
     case .noLongWrites(_, let count, let limit):
       (.unsupported, "The device takes no long writes. \(count) bytes do not fit one Write Request: the limit is \(limit).")
     case .tooLongForWriteRequest(let count, let limit, let mtu):
-      (.invalidArgument, "\(count) bytes do not fit one Write Request: the limit is \(limit) at MTU \(mtu). Use send(_:) for segments.")
+      (.invalidArgument, "\(count) bytes do not fit one Write Request: the limit is \(limit) at MTU \(mtu). Use send for segments.")
     case .tooLongForAttribute(let count, _, _):
-      (.invalidArgument, "\(count) bytes do not fit an attribute, which holds at most 512. Use send(_:) for segments.")
+      (.invalidArgument, "\(count) bytes do not fit an attribute, which holds at most 512. Use send for segments.")
     case .segmentTooLong(let count, let limit, let mtu):
       (.invalidArgument, "A segment of \(count) bytes is too long: the limit is \(limit) at MTU \(mtu).")
     case .segmentTooShort(let count): (.invalidArgument, "A segment of \(count) bytes is too short.")

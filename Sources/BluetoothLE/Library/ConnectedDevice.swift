@@ -17,6 +17,7 @@ public final class ConnectedDevice: Sendable {
   /// Connects, demands security and asks for parameters.
   @LoopActor init(_ peripheral: Peripheral, _ options: ConnectionOptions, _ adapter: Adapter) async throws {
     (self.peripheral, self.options, self.adapter) = (peripheral, options, adapter)
+    try options.checkRanges()
     var request = LinkRequest(.address(peripheral.peer.address, peripheral.peer.type))
     (request.limits.connecting, request.limits.transaction, request.limits.retries) = (
       options.timeout, options.transactionTimeout, max(0, options.retries)

@@ -1,7 +1,9 @@
 /// What a connection demands and asks for.
 ///
 /// The device or the controller may refuse the MTU, the interval, the PHY and the data length, or grant less. That is no error:
-/// ``ConnectedDevice/mtu`` and ``ConnectedDevice/parameters()`` tell what was granted.
+/// ``ConnectedDevice/mtu`` and ``ConnectedDevice/parameters()`` tell what was granted. An interval or a data length out of range is an
+/// error,
+/// ``BluetoothError/Reason/invalidArgument``.
 public struct ConnectionOptions: Sendable {
   /// The limit of the connection attempt, with its retries.
   public var timeout = TimeLimits.connection
@@ -28,6 +30,13 @@ public struct ConnectionOptions: Sendable {
 
   /// Creates options that demand nothing, ask for the largest MTU and never reconnect.
   public init() {}
+
+  /// Checks the parameters that no device may grant. Another refusal is no error.
+  /// - Throws: GAPError.
+  func checkRanges() throws(GAPError) {
+    if let interval, !ConnectionParameters.intervals.contains(interval) { throw .intervalOutOfRange(interval) }
+    if let dataLength, !DataLength.range.contains(dataLength) { throw .dataLengthOutOfRange(dataLength) }
+  }
 
   var parameters: LinkParameterRequest {
     var parameters = LinkParameterRequest(mtu: mtu, phy: phy, interval: interval)

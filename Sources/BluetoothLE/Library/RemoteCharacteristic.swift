@@ -111,7 +111,7 @@ public struct RemoteCharacteristic: Sendable, CustomStringConvertible {
       let item = try await connection.client.characteristic(selector)
       try await connection.client.readDescription(of: item)
       let values = SubscribedValues(lastingOn: connection)
-      do { try await values.add(item, kind: indications ? .indication : .auto) } catch {
+      do { try await values.add(item, kind: indications && item.properties.contains(.indicate) ? .indication : .auto) } catch {
         await values.end()
         throw error
       }
