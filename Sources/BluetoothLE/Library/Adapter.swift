@@ -36,8 +36,8 @@ public final class Adapter: Sendable {
   /// - Parameters:
   ///   - source: The adapter, such as `.default` of `BluetoothLELinux`, `.h4("tcp:127.0.0.1:9000")`, or that of a `Simulator`.
   ///   - keys: The keys of bonded devices. An empty key ring keeps new bonds as long as the adapter exists.
-  /// - Throws: ``BluetoothError`` with the reasons ``BluetoothError/Reason/adapter``, ``BluetoothError/Reason/timeout`` or
-  ///   ``BluetoothError/Reason/clock``; CancellationError.
+  /// - Throws: ``BluetoothError`` with the reasons ``BluetoothError/Reason/adapter``, ``BluetoothError/Reason/timeout``,
+  ///   ``BluetoothError/Reason/clock``, or ``BluetoothError/Reason/invalidArgument`` for a wrong address; CancellationError.
   public static func open(_ source: AdapterSource, keys: KeyRing = KeyRing()) async throws -> Adapter {
     do { try EventLoop.shared.chooseClock(virtual: source.isVirtual) } catch { throw BluetoothError(error) }
     let adapter = try await EventLoop.shared.call { Adapter(source, keys) }
@@ -48,7 +48,8 @@ public final class Adapter: Sendable {
   /// Returns the advertisements that the adapter hears from the beginning of an iteration on.
   /// - Parameters:
   ///   - mode: Whether to ask for scan responses, which may contain the name.
-  ///   - phys: The PHYs to scan on, 1M, coded or both. 2M carries no primary advertisements (Vol 6 Part B §2.3.4.1).
+  ///   - phys: The PHYs to scan on, 1M, coded or both. 2M carries no primary advertisements (Vol 6 Part B §2.3.4.1),
+  ///     so an iteration with 2M alone throws ``BluetoothError/Reason/invalidArgument``.
   public func advertisements(_ mode: Advertisements.Mode = .active, on phys: Set<PHY> = [.le1M]) -> Advertisements {
     var parameters = ScanParameters()
     (parameters.isActive, parameters.phys) = (mode == .active, phys)

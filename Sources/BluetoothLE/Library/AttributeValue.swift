@@ -6,8 +6,8 @@ public struct AttributeValue: Sendable, Hashable {
   public let time: Duration
   /// Whether the device sent the value as an indication.
   public let isIndication: Bool
-  /// The meaning of the bytes, such as `72 bpm, contact`, by their assigned type or presentation format. Nil for an unknown type. If the
-  /// bytes do not fit the type, the text says so.
+  /// The meaning of the bytes, such as `72 bpm, contact`, by their assigned type or presentation format (2904). If the bytes do not fit the
+  /// type, the text says so. For another type, it is the same as ``text``.
   public let decoded: String?
 
   init(_ bytes: [UInt8], at wallClock: Int64, isIndication: Bool = false, _ uuid: UUID?, _ description: ValueDescription?) {
@@ -16,6 +16,6 @@ public struct AttributeValue: Sendable, Hashable {
     decoded = DecodedText.text(bytes, of: uuid, formats: description?.formats ?? []) ?? (uuid == nil ? nil : DecodedText.plain(bytes))
   }
 
-  /// The value as text without NULs at its end. Nil if the bytes are not printable UTF-8.
+  /// The value as text without NULs at its end. Nil if the bytes are not printable UTF-8, so it is safe to show.
   public var text: String? { DecodedText.plain(bytes) }
 }
