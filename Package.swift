@@ -32,10 +32,10 @@ let package = Package(
     .library(name: "BluetoothLESimulator", targets: ["BluetoothLESimulator"]),
   ],
   dependencies: [
-    // Minor versions may change what Sources/CommandLine/Grammar/ParserDetails.swift collects.
-    .package(url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.0")),
-    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-    .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
+    // Wide ranges: the library's users have them in their graphs, too. scripts/versions has the versions that the program is built with.
+    .package(url: "https://github.com/apple/swift-argument-parser", "1.5.0"..<"2.0.0"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
+    .package(url: "https://github.com/apple/swift-system", from: "1.4.0"),
   ],
   targets: [
     // From the bottom to the top: a target knows only those before it. scripts/check-rooms reads the imports, and keeps the order of the
@@ -52,7 +52,7 @@ let package = Package(
     .target(
       name: "BluetoothLE",
       dependencies: ["BluetoothLEText", "CBluetoothLECrypto", "CBluetoothLESystem", deque, heap, system],
-      exclude: ["HCI/Commands/Commands.txt"],
+      exclude: ["HCI/Commands/Commands.txt", "LICENSE"],
       swiftSettings: settings,
       // The static one: a shared libcrypto would be loaded at every start.
       linkerSettings: [.linkedLibrary(":libcrypto.a")]),
@@ -65,7 +65,7 @@ let package = Package(
       name: "BluetoothLESimulator", dependencies: ["BluetoothLEDeviceFiles", "BluetoothLE", "BluetoothLEText", deque],
       swiftSettings: settings),
     .target(
-      name: "Traces", dependencies: ["BluetoothLE", "CZlib", deque], swiftSettings: settings,
+      name: "Traces", dependencies: ["BluetoothLE", "BluetoothLEText", "CZlib", deque], swiftSettings: settings,
       // The static one, likewise.
       linkerSettings: [.linkedLibrary(":libz.a")]),
     .target(name: "Scripts", dependencies: ["BluetoothLE", "BluetoothLEText"], swiftSettings: settings),
@@ -86,7 +86,8 @@ let package = Package(
       dependencies: [
         "Presentation", "Terminal", "Scripts", "Traces", "BluetoothLESimulator", "BluetoothLEDeviceFiles", "BluetoothLELinux",
         "BluetoothLE", "BluetoothLEText", argumentParser, system,
-      ], swiftSettings: settings),
+      ],
+      swiftSettings: settings),
     .target(
       name: "Program",
       dependencies: [

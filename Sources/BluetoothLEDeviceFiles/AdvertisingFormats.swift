@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import BluetoothLE
 
 /// The decoders of advertising data for documented formats, for encrypted formats with known keys, and for the layouts of a device file.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import BluetoothLE
 
 /// A state machine that classifies the packets that arrive while a command waits for its answer.

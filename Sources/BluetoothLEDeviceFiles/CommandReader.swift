@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import BluetoothLE
 
 /// A reader of the commands, answers and events in a device file.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import BluetoothLE
 
 /// The content of a device file: how to recognize a device, its commands and their answers.

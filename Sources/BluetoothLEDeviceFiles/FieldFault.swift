@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import BluetoothLEText
 
 /// The error for a field without a value, or with a value that the field cannot hold.

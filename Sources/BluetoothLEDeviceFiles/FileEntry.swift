@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import BluetoothLE
 
 /// A JSON value with its place in a file, and methods that check and convert the value. Every error names the file, line and path.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import BluetoothLEText
 
 /// An error in a file that describes a device, with the place of the error in the file.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import BluetoothLEText
 
 /// The layout of one packet: a sequence of pieces. `DeviceFile` has checked these rules:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import BluetoothLE
 
 /// A builder that joins pieces to a frame, in the order of the packet, and checks the rules of `Frame`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import BluetoothLEText
 
 /// A reader of the frames in a device file. A frame can refer only to earlier frames, so no frame contains itself.

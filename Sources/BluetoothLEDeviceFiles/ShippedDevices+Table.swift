@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Written by scripts/update-devices from man/examples.
 
 /// The device files that the program contains. The adapter `sim` has their devices.

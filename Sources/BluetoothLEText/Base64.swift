@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The base64 encoding of RFC 4648 §4, with the standard alphabet and padding.
 package enum Base64 {
   package static func encode(_ bytes: some Collection<UInt8>) -> String {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The order in which a packet carries the bytes of a number.
 package enum ByteOrder: String, Hashable, Sendable, CaseIterable {
   case little

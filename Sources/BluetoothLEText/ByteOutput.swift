@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if compiler(>=6.3)
   /// A span of initialized bytes at the start of reserved memory. Appending beyond the reserved capacity traps.
   typealias ByteOutput = OutputSpan<UInt8>

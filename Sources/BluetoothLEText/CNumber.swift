@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An integer as C's strtol(3) parses it: blanks, a sign, `0x` or `0`, then digits. The initializer ignores text after the digits.
 package struct CNumber: Equatable, Sendable {
   /// The value of the integer. It is 0 if the text has no digits, and nil if the value does not fit 64 bits.

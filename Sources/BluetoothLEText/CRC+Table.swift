@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension CRC {
   /// The CRC algorithms of 8, 16 and 32 bits that devices use, with the catalogue's parameters and check values (reveng.sourceforge.io).
   package static let all = eight + sixteen + thirtyTwo

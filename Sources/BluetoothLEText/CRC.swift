@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A cyclic redundancy check of 8, 16 or 32 bits with a name and parameters from the catalogue of CRC algorithms (reveng.sourceforge.io).
 /// The computation works bit by bit, which suffices for packets. For files, use the faster `CRC32`.
 package struct CRC: Hashable, Sendable {

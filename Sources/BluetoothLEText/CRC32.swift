@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The CRC-32 of Ethernet and zip, computed incrementally. Peripherals report it for received data.
 package struct CRC32: Hashable, Sendable {
   private var state: UInt32 = 0xFFFF_FFFF

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A checksum that devices append to a packet.
 package enum Checksum: Hashable, Sendable {
   /// The sum of all bytes modulo 256.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A converter that makes text from devices safe for a terminal (CWE-150), and measures its width in columns.
 ///
 /// Escapes look like `\xNN` or `\u{…}`. They replace bytes that are not strict UTF-8, unsafe characters, and line and paragraph separators.

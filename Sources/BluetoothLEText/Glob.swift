@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A case-insensitive shell pattern for names. `*` is any text, `?` a character, `[a-c]` and `[!a-c]` a character of a set. A backslash
 /// quotes the next character.
 package struct Glob: Sendable {

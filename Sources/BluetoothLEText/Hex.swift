@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The conversion between bytes and hex text.
 package enum Hex {
   package enum LetterCase: Sendable { case lower, upper }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A JSON value (RFC 8259). The parser also accepts comments (`//` and `/* */`), a comma after the last item, and `0x` numbers.
 /// The tree keeps the line of every value and the order of members. Duplicate keys are errors.
 package struct JSONTree: Sendable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Successive numbers, which share a place in a plot.
 package struct NumberSample: Sendable {
   /// The times of the first and of the last number, in nanoseconds since 1970-01-01T00:00:00Z.

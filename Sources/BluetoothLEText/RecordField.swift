@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension JSONTree {
   /// Returns the value at a path of names that dots separate. `[2]` selects the third item of a list. Returns nil if no value is there.
   package func member(at path: String) -> JSONTree? {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A form of records on standard output.
 package enum RecordForm: Sendable {
   /// One JSON object per line.

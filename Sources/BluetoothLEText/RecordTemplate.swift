@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A template for one line per record, such as `{time},{name},{heart_rate}`. `{{` and `}}` are braces, `\t` and `\n` are a tab and a line feed.
 package struct RecordTemplate: Sendable, Equatable {
   private enum Piece: Equatable {

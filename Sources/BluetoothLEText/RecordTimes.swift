@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A form of the times in records and lines.
 package enum RecordTimes: Sendable {
   /// RFC 3339 in UTC: `2026-11-26T12:03:04.512Z`.

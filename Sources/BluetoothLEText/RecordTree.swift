@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A JSON record under construction, as a tree of values.
 struct RecordTree: Sendable {
   private struct Container: Sendable {

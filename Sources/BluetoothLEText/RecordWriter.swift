@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A writer of one record, as a line of JSON or as a tree of values. Fields keep the order in which the caller adds them.
 package struct RecordWriter {
   // Encoders of the standard libraries sort or shuffle keys and take ten times as long. A busy scan has thousands of records a second.

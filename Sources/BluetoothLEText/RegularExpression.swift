@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A regular expression that matches in time and memory proportional to its length times the text's length.
 ///
 /// The matcher follows all alternatives in parallel (K. Thompson, "Regular Expression Search Algorithm", 1968). The syntax has neither

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A parser for regular expressions: `.` `[a-f^]` `\d \w \s \b` and their opposites, `\n \r \t \xHH`, `^ $`, `( )` `(?: )`, `|`,
 /// `* + ? {2} {2,} {2,5}`. A `?` after a repetition (shortest match) has no effect.
 struct RegularExpressionParser {

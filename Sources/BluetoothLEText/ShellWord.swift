@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A word of a command line, as texts and variables in their order.
 package struct ShellWord: Sendable, Hashable {
   package enum Piece: Sendable, Hashable {

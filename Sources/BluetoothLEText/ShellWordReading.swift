@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A parser for command lines in the grammar of `ShellWords`. It takes one character at a time and exposes its state at any point.
 package struct ShellWordReading {
   private enum Place { case plain, single, double, comment }

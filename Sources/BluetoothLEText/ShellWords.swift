@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The splitting of command lines by the shell's quoting. `'…'` is literal. `"…"` has `\` before `"`, `\`, `$` and `` ` ``. Elsewhere, `\`
 /// quotes any character. A `#` at the start of a word starts a comment. A `;` or a line end ends a command. Variables stay unchanged.
 package enum ShellWords {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The search for the known word that is most similar to an unknown word.
 package enum SpellingSuggestion {
   /// Returns the shortest candidate that starts with a `word` of 5 or more bytes, or else the candidate with the fewest edits.

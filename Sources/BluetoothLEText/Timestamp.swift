@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The RFC 3339 form of times in UTC with milliseconds, and the Gregorian calendar.
 package enum Timestamp {
   package static func text(_ nanoseconds: Int64) -> String {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A text from a device or a foreign file, such as the name in an advertisement.
 ///
 /// The text may contain any characters, including those that control a terminal. Its description has escapes instead, so messages can use

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A format in which users type and read the bytes of a value. The option `--as` selects it.
 package enum ValueFormat: Hashable, Sendable {
   case hex

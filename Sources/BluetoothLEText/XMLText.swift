@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The escaping of text for XML 1.0 and HTML. Parsers recover the same text, except for characters that XML forbids even as references.
 /// Each forbidden character becomes `\u{…}` with its number in hex, such as `\u{0}`.
 package enum XMLText {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AES of OpenSSL's libcrypto, by its function for one block: that needs neither providers nor a configuration file, so that the static library
 // adds ten kilobytes to the program and nothing to its start. HMAC is behind EVP, whose providers would add 4 MB, as would elliptic curves:
 // they are taken from the shared libcrypto, which is opened when the first one is asked for.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "shim.h"
 
 // The Swift runtime reads the arguments from /proc/self/cmdline. The C library has them without /proc.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What Swift cannot import of the system's general interfaces: names of errors, capabilities, an ioctl number made by a macro, control messages, and a signal handler.
 #ifndef BLECTL_CLINUX_H
 #define BLECTL_CLINUX_H

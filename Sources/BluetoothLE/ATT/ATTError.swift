@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An error that ends a request or a bearer. Excludes Error Responses, which are valid responses.
 package enum ATTError: Error, Equatable, Sendable {
   /// The peer's response was invalid.

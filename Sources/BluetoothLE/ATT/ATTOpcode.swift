@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The attribute opcode, which is the first byte of every PDU (Vol 3 Part F §3.3.1).
 /// Bits 0–5 contain the method, bit 6 the Command Flag, and bit 7 the Authentication Signature Flag.
 package enum ATTOpcode: Hashable, Sendable, CustomStringConvertible {

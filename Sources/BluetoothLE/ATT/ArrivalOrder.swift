@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A queue that delivers channel events in order of arrival to the tasks that wait for responses and values.
 /// Without the queue, these independent tasks could show a value before an earlier response.
 struct ArrivalOrder {

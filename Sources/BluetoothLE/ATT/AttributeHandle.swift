@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An attribute handle, 0x0001…0xFFFF (Vol 3 Part F §3.2.2). In PDUs, the reserved handle 0x0000 means no attribute.
 package struct AttributeHandle: RawRepresentable, Hashable, Comparable, Sendable, ExpressibleByIntegerLiteral, CustomStringConvertible {
   package let rawValue: UInt16

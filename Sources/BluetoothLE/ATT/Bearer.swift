@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The direction of a PDU: from this program to the peer, or from the peer.
 package enum PDUDirection: Sendable {
   case sent

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DequeModule
 
 /// The state machine of one ATT bearer (Vol 3 Part F §3.3), without I/O, which turns received PDUs into actions.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The interface below an ATT bearer, which carries whole ATT PDUs in order (L2CAP fixed channel 4, Vol 3 Part A §2.1).
 /// Kernel L2CAP sockets, the links of blectl's own host, and in-memory pairs in tests implement the interface.
 @LoopActor

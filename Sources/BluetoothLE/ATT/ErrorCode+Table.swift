@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The specification's names of ATT error codes (Vol 3 Part F §3.4.1.1, CSS Part B §1.2).
 extension ErrorCode {
   static let names: [UInt8: String] = [

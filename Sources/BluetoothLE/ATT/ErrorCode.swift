@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An error code of an Error Response (Vol 3 Part F §3.4.1.1). Common profile and service error codes are in CSS Part B §1.
 package struct ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   package let rawValue: UInt8

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An ATT PDU (Vol 3 Part F §3.4), grouped by direction and purpose.
 package enum PDU: Equatable, Sendable {
   case request(Request)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A Bluetooth device address of 48 bits. Text starts with the most significant byte, and packets with the least (Vol 6 Part B §1.3).
 package struct Address: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   /// The address as a number: `A4:C1:38:00:11:22` is 0xA4C138001122. The upper 16 bits are zero.

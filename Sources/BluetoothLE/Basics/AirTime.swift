@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The time that LE data PDUs occupy the air, in microseconds (Vol 6 Part B §2.1, §2.2, §2.4), and the resulting throughput.
 package enum AirTime {
   /// The PHY of one direction of a connection and, for the coded PHY, the coding S=2 or S=8.

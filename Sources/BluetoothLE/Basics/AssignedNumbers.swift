@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The names of the numbers that the Bluetooth SIG assigns. The user's own names for UUIDs and companies take precedence.
 package enum AssignedNumbers {
   /// Returns the name of a SIG-assigned, common vendor or user-named UUID, such as `Battery Level` for 2a19. Returns nil for other UUIDs.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A reader of little-endian fields from the front of a packet. Every read checks the length first, and throws instead of trapping.
 package struct ByteReader: Sendable {
   private let bytes: ArraySlice<UInt8>

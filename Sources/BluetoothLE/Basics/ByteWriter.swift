@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A writer that appends little-endian fields to a packet.
 package struct ByteWriter: Sendable {
   package private(set) var bytes: [UInt8]

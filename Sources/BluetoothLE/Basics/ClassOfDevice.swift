@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The Class of Device of BR/EDR (Assigned Numbers), which dual-mode devices advertise.
 package struct ClassOfDevice: Equatable, Sendable, CustomStringConvertible {
   /// The Class of Device as a number of 24 bits.

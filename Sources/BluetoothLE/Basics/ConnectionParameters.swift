@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The parameters of an LE connection that a host or a peer requests.
 /// LE Connection Update and both commands that create a connection carry these parameters. So do the parameter request reply
 /// (Vol 4 Part E §7.8.18) and L2CAP's Connection Parameter Update Request (Vol 3 Part A §4.20).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The specification's names of controller error codes (Vol 1 Part F §1.3).
 extension ControllerErrorCode {
   static let names: [UInt8: String] = [

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A controller error code, from an HCI status field, a disconnect reason or an LL control PDU (Vol 1 Part F).
 package struct ControllerErrorCode: RawRepresentable, Error, Hashable, Sendable, CustomStringConvertible {
   package let rawValue: UInt8

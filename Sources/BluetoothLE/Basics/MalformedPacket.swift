@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An error in the format of a packet, with the field and its position, so that you can check a capture by hand.
 package struct MalformedPacket: Error, Equatable, Sendable, CustomStringConvertible {
   /// The error in the specification's words ("Read By Type Response: length octet 0").

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
 /// The user's own names for UUIDs and companies. `AssignedNumbers` prefers these names to the names of the Bluetooth SIG.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An LE physical layer. The raw value is the number in HCI reports and LE Read PHY (Vol 4 Part E §7.7.65.12).
 public enum PHY: UInt8, Sendable, Hashable, CaseIterable {
   /// LE 1M, which every device supports.

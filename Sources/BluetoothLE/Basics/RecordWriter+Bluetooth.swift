@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Most declarations of BluetoothLE use hex, value formats or JSON, so each file that imports BluetoothLE also sees BluetoothLEText.
 @_exported public import BluetoothLEText
 

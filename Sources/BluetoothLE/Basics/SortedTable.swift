@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Lines of text that are sorted by their first bytes, the keys, which have one length. A line that starts with a space continues a record.
 package enum SortedTable {
   /// Finds the record whose first line starts with `key`, by binary search. Returns its lines, or nil if no record starts with the key.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A time that packets carry as a 16-bit count of a fixed unit.
 package protocol TimeCount: RawRepresentable<UInt16>, Hashable, Comparable, Sendable, ExpressibleByIntegerLiteral {
   /// The duration of one count in nanoseconds.

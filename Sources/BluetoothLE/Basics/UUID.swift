@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A UUID of 128 bits. A short form equals its full form: `180f` is `0000180f-0000-1000-8000-00805f9b34fb` (Vol 3 Part B §2.5.1).
 package struct UUID: Hashable, Sendable, CustomStringConvertible {
   /// The upper 64 bits, which are the first 8 bytes of the text form, most significant first.

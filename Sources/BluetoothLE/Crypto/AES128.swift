@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CBluetoothLECrypto
 
 /// The security function e (Vol 3 Part H §2.2.1): AES-128 of FIPS 197, which encrypts one block.

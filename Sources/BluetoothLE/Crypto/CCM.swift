@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The decryption and authentication of messages with AES-128 in CCM mode (RFC 3610; Vol 6 Part E §2).
 package enum CCM {
   // The comparison may take a variable time, because blectl answers no sender.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A source of random numbers for keys and nonces. Without a generator of its own, it reads the kernel's (getrandom).
 package struct RandomSource: Sendable {
   private var generator: any RandomNumberGenerator & Sendable

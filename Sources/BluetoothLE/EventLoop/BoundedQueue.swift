@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 public import DequeModule
 
 /// A queue from a source that cannot wait, such as a link, to one taker. The queue drops and counts excess elements.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An action that the event loop runs after the jobs of a turn and before it checks its descriptors.
 ///
 /// One run serves all earlier requests. Create an action once and request it often.

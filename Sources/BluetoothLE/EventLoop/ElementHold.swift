@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
 /// The processing of delivered elements, for an async iterator of the library. Virtual time stands still from the delivery of an element

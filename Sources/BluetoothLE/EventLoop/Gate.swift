@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An event that occurs repeatedly and that tasks wait for, for example room to send. A wait allocates no memory.
 @LoopActor
 package final class Gate {

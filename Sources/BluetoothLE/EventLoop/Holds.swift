@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The rules that stop virtual time while the user's code runs.
 ///
 /// Virtual time jumps to the next timer when the loop has nothing to do. The user's code runs on other threads, so the loop also has

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The entry points of the library: code of any thread and actor calls them, and their bodies run on the event loop.
 extension EventLoop {
   /// Runs `body` on the loop and waits for it. A cancellation of the calling task cancels `body`.

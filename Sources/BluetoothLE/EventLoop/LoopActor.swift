@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The global actor of all state in blectl. It runs on the event loop's only thread, so that the handlers of packets, timers and
 /// descriptors call each other directly.
 @globalActor

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The loop's clock, which counts monotonic nanoseconds, or virtual time that advances only when no job, descriptor or timer is due.
 package enum LoopClock {
   package struct Instant: InstantProtocol, Sendable {

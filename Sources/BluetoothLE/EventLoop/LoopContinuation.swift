@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A continuation without an object on the heap, for code that suspends thousands of times a second.
 ///
 /// The code that removes a continuation from its list must resume it, so that each continuation resumes once.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The part of the event loop's state that any thread may read and change: who runs the loop, its clock, and the jobs from other threads.
 ///
 /// The loop guards it with a mutex. The functions have no other effects, so that tests show every transition.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Runs two operations. Returns or throws the outcome of the first operation to finish, after canceling the other and waiting for its end.
 @LoopActor
 package func race<T>(

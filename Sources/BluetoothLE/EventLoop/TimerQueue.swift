@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import HeapModule
 
 /// A pending call of an action. Canceling the call is idempotent and allowed within the action itself.

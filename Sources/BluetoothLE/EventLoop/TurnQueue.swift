@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DequeModule
 
 /// A queue that gives one task at a time its turn, in the order of arrival.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A value that other code provides and tasks wait for. Only the first value counts. A cancellation or timeout affects only its own task.
 /// Handlers provide the value, so that `async` functions can wait for events.
 @LoopActor

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Glibc
 
 /// The events that a watch waits for. The loop always reports errors and hang-ups.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import BluetoothLEText
 
 /// An AD structure: a type and its data (Vol 3 Part C §11), and the meaning of the data (Core Specification Supplement, Part A §1).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The names of AD types.
 extension ADType {
   /// Returns the name of an AD type (Assigned Numbers §2.3, as of 2025). Returns nil for an unassigned type.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The AD structures of one advertisement or scan response (Vol 3 Part C §11, Core Specification Supplement Part A §1).
 ///
 /// Stores only the received bytes, and parses them on each access. Never refuses data. Returns the readable parts and reports

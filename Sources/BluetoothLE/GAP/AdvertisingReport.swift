@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An advertisement or scan response that the controller has reported
 /// (LE Advertising Report, Vol 4 Part E §7.7.65.2, or LE Extended Advertising Report, §7.7.65.13).
 package struct AdvertisingReport: Sendable, Equatable {

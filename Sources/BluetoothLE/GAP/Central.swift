@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The interface of a host that scans and connects. The kernel's sockets and blectl's own host implement the interface.
 @LoopActor
 package protocol Central: AnyObject {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An error that may be temporary, for example because the device is not ready or is too far away.
 package protocol PassingError: Error {
   /// Whether the cause of the error may be temporary, so that an attempt on a new link may succeed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The error of a link that is down, with the cause.
 package struct Disconnection: Error, Sendable, Equatable, ConnectionError {
   package enum Cause: Sendable, Equatable {

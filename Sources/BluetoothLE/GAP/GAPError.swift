@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An error of a scan, a connection attempt or a change of a link, on any host.
 package enum GAPError: Error, Sendable, Equatable {
   // Invalid parameters.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The requests that a host may send for a link. The same rule applies to both hosts: an invalid request is an error.
 
 extension ConnectionParameters {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An event for which several callers can wait. Call `next` first, then send the command that causes the event.
 @LoopActor
 package final class PendingEvent<Value> {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A central for several tasks that scan and connect at the same time, such as the commands of a session. The tasks share one scan
 /// with combined parameters. If the host cannot scan while it connects, the scan continues after the connection attempt.
 @LoopActor

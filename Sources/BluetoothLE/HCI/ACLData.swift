@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An HCI ACL Data packet, which carries a fragment of an L2CAP frame (Vol 4 Part E §5.4.2).
 package struct ACLData: Sendable, Equatable {
   /// The Packet_Boundary_Flag of a packet.

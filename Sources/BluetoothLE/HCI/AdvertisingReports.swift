@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The advertising reports of one HCI event. A malformed report does not affect the reports before it.
 package struct AdvertisingReports<Report: AdvertisingReportForm>: Sendable, Equatable {
   package var reports: [Report]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An HCI command from host to controller, with its opcode, parameters and answer (Vol 4 Part E §7).
 /// The host encodes commands, and the virtual controller decodes them. `Commands/Commands.txt` declares each command once.
 package protocol Command: Sendable, Equatable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An HCI command as opcode and bytes, for code that inspects, stores or compares commands.
 package struct CommandPacket: Sendable, Equatable, CustomStringConvertible {
   package let opcode: Opcode

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The handlers of a controller's commands, by opcode.
 package struct CommandTable<Controller: AnyObject>: Sendable {
   private struct Entry: Sendable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The Connection_Handle, a controller's number for a link (Vol 4 Part E §5.3.1), 0x0000…0x0EFF.
 package struct ConnectionHandle: Hashable, Comparable, Sendable, CustomStringConvertible {
   package let rawValue: UInt16

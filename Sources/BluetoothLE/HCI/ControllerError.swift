@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An error of a controller, or a state in which the host cannot use the controller.
 package struct ControllerError: Error, Sendable, Equatable {
   package enum Fault: Sendable, Equatable {

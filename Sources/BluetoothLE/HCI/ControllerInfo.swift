@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The properties that a controller reports about itself.
 package struct ControllerInfo: Sendable, Equatable {
   /// The public address. Nil if the controller has none.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An HCI event from controller to host (Vol 4 Part E §7.7). The host decodes events, and the virtual controller encodes them.
 package enum Event: Sendable, Equatable {
   case disconnectionComplete(status: ControllerErrorCode, handle: ConnectionHandle, reason: ControllerErrorCode)

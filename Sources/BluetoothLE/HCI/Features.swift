@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The LE feature set of the controller or of a peer (Vol 6 Part B §4.6).
 package struct LEFeatures: OptionSet, Sendable, Hashable {
   package let rawValue: UInt64

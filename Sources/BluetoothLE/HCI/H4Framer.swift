@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Splits an H4 byte stream into packets (Vol 4 Part A §2). An invalid indicator ends the stream, because H4 cannot resynchronize.
 package struct H4Framer: Sendable {
   private let sender: Direction

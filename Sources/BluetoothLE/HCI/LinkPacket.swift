@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Functions that find the connection handle of an encoded HCI packet at its fixed offset, without decoding the packet.
 package enum LinkPacket {
   /// The commands whose first parameter is a connection handle.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The opcode of an HCI command, with the OGF in bits 10–15 and the OCF in bits 0–9 (Vol 4 Part E §5.4.1).
 /// An opcode that a command declares has a name and a bit. A received opcode with the same number is equal to it.
 package struct Opcode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An HCI packet. Its H4 form starts with an indicator byte (Vol 4 Part A §2).
 package enum Packet: Sendable, Equatable {
   /// A command. `CommandPacket.decoded` validates its parameters.

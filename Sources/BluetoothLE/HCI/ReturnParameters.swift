@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A type of event that answers commands (Vol 4 Part E §7.7.14 and §7.7.15).
 package enum AnsweringEvent: Sendable {
   case commandComplete

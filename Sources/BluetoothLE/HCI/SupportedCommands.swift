@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The set of commands that a controller supports, as the 64-byte bit field of Read Local Supported Commands (Vol 4 Part E §6.27).
 package struct SupportedCommands: Sendable, Equatable {
   package private(set) var octets: [UInt8]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A transport that passes each packet to a tap, in order. The tap records a packet before the receiver processes it.
 @LoopActor
 package final class TappedTransport: Transport {

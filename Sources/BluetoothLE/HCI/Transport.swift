@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A connection between host and controller that carries whole HCI packets in H4 form, in order (Vol 4 Part A §2).
 /// H4 streams, the kernel's user channel and the virtual controller implement it.
 @LoopActor

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DequeModule
 
 /// Decides which command to send next and which command an event answers (Vol 4 Part E §4.4). Only one command is in flight at a time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A controller behind an HCI transport. Sends commands and ACL data, and passes answers, events and data to the host.
 @LoopActor
 final class Controller {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The part of blectl's LE host that all roles share. It owns the controller, the links, and the queue for the controller's buffers.
 @LoopActor
 final class Host: LinkController {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The central role of blectl's LE host, over any HCI transport.
 @LoopActor
 package final class HostCentral: Central {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A refusal of the controller because of its other activities, perhaps for another program.
 package enum HostError: Error, Sendable, Equatable {
   /// Command Disallowed (0x0C) after LE (Extended) Create Connection (Vol 4 Part E §7.8.12, §7.8.66).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An LE ACL link of blectl's host.
 @LoopActor
 package final class HostLink: Link {

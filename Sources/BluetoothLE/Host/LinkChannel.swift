@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The ATT channel of a link of blectl's host, which is L2CAP channel 4.
 @LoopActor
 package final class LinkChannel: Channel {

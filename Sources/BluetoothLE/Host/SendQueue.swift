@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DequeModule
 
 /// The queue for the controller's LE ACL buffers, which all links share (Vol 4 Part E §4.1.1).

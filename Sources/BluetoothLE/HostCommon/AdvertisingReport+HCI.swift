@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension LegacyAdvertisingReport {
   /// The report as an `AdvertisingReport`, the type that all hosts deliver. Nil for a reserved event type.
   package var report: AdvertisingReport? {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Extracts advertising reports from a controller's events: legacy, directed and extended reports, from any scan command.
 /// The reader joins the parts of chained data, and delivers incomplete data as truncated after 250 ms.
 /// The reader drops and counts reports with a reserved event type, and the bytes of an event after a malformed report.

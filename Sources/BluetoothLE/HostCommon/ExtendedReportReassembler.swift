@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Joins the parts of advertising data longer than one report (Vol 4 Part E §7.7.65.13), within the limits of `PartJoiner`.
 package struct ExtendedReportReassembler: Sendable {
   /// The maximum length of advertising data in bytes (Vol 6 Part B §2.3.4.9).

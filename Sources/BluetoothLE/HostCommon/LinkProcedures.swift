@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The interface to a controller through which `LinkProcedures` sends commands.
 @LoopActor
 package protocol LinkController: AnyObject {

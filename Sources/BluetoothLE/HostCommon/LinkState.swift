@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The state of one link, as far as the controller's events show it.
 package struct LinkState: Sendable, Equatable {
   /// The known parameters of the link. All are nil until an event reports them, if the host missed the start of the link.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Joins the parts of advertising data longer than one HCI packet, even if parts of several senders interleave.
 /// The joiner limits the size, number and age of incomplete data, because some controllers never send the last part (zephyr #36496).
 /// The joiner does not join a part of the next advertising event, and delivers incomplete data as truncated.

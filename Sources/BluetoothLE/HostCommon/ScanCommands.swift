@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The HCI commands that configure, start and stop a scan (Vol 4 Part E §7.8.10 and §7.8.11, or §7.8.64 and §7.8.65).
 package struct ScanCommands: Sendable, Equatable {
   /// The scan window, 60 ms (0x60 slots of 0.625 ms), into which a whole advertising event fits.

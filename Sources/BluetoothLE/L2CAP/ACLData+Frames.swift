@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Conversion of L2CAP frames to HCI ACL Data packets (Vol 4 Part E §5.4.2).
 extension L2CAPFrame {
   /// Splits the frame into HCI ACL Data packets.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The channel identifier (CID) of an L2CAP channel (Vol 3 Part A §2.1).
 package struct ChannelIdentifier: RawRepresentable, Hashable, Sendable, ExpressibleByIntegerLiteral {
   package let rawValue: UInt16

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An L2CAP B-frame: a payload on one channel (Vol 3 Part A §3.1).
 package struct L2CAPFrame: Sendable, Equatable {
   package var channel: ChannelIdentifier

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Joins the fragments of one link into L2CAP frames (Vol 3 Part A §7.2.2). Holds at most one frame (65,539 bytes).
 /// After an invalid fragment, resynchronizes at the next start fragment.
 package struct Recombination: Sendable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The packets that contain keys, passkeys, or random numbers for making keys. Traces replace the parameters of these packets with zeros.
 package enum Secrets {
   /// The opcodes of HCI commands with secret parameters (Vol 4 Part E §7). Return parameters may also be secret.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The answers of a device without dynamic L2CAP channels on the LE signaling channel (Vol 3 Part A §4).
 package enum Signalling {
   package struct Answer: Sendable, Equatable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A request or response on the LE signaling channel (Vol 3 Part A §4).
 package enum SignallingPDU: Sendable, Equatable {
   /// A Command Reject (Vol 3 Part A §4.1), with the reason and its data.

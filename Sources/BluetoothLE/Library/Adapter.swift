@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A Bluetooth adapter, in the central role: it scans and connects.
 ///
 /// All methods work from any actor and thread, and also from a callback of the library. What the adapter does runs on a thread of the

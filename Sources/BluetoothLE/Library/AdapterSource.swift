@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A way to a Bluetooth adapter, which ``Adapter/open(_:keys:)`` uses.
 ///
 /// `BluetoothLE` itself has controllers on streams: ``h4(_:)``. `BluetoothLELinux` adds the adapters of the machine, `.default`, `.hci(0)`

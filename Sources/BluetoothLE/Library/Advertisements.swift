@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import BluetoothLEText
 
 /// An advertisement or scan response that a scan heard (Vol 6 Part B §4.4.2).

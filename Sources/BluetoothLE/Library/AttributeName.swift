@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A name of a characteristic or descriptor: an assigned one, or a string.
 ///
 /// | string | meaning |

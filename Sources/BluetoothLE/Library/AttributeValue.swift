@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A value of a characteristic or descriptor.
 public struct AttributeValue: Sendable, Hashable {
   /// The value as the device sent it, at most 512 bytes (Vol 3 Part F §3.2.9).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import SystemPackage
 
 /// An error that describes itself in a sentence, such as that of an adapter of the system.
@@ -120,7 +121,10 @@ extension BluetoothError {
   private static func facts(_ error: PeerSearchError) -> (Reason, String) {
     switch error {
     case .notFound(let selector, let devices, _, let limit, _):
-      (.notFound, "Heard no \(selector) within \(seconds(limit)), but \(devices == 1 ? "1 other device" : "\(devices) other devices").")
+      (
+        .notFound,
+        "Heard no \(name(selector)) within \(seconds(limit)), but \(devices == 1 ? "1 other device" : "\(devices) other devices")."
+      )
     case .namesake(let other, let selector):
       (.notFound, "\(selector) means a bonded device. Only \(other.peer) advertised, another device of that name: its address means it.")
     case .several(let found, let selector):
@@ -164,6 +168,9 @@ extension BluetoothError {
     default: (.adapter, "The stream to the controller ended: \(error).")
     }
   }
+
+  /// Returns the selector as callers name it.
+  private static func name(_ selector: PeerSelector) -> String { if case .name(let name) = selector { name } else { "\(selector)" } }
 
   private static func sentence(_ error: Disconnection) -> String {
     switch error.cause {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An error of the library: the reason for programs, a description for people, and the fact behind both.
 ///
 /// All calls of the library throw it, or CancellationError after a cancellation of the task. <doc:Errors> tells what to do about each

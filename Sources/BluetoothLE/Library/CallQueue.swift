@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The elements of an asynchronous sequence of the library. A task on the loop produces them from the first request on.
 final class CallQueue<Element: Sendable>: Sendable {
   typealias Producer = @LoopActor @Sendable (BoundedQueue<Element>) async throws -> Void

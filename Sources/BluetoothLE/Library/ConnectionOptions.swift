@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a connection demands and asks for.
 ///
 /// The device or the controller may refuse the MTU, the interval, the PHY and the data length, or grant less. That is no error:

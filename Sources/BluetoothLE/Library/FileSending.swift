@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension RemoteCharacteristic {
   /// How to prove that a device has a file.
   public enum Verification: Sendable {

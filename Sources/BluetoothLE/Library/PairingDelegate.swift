@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A type that answers the questions of a pairing: a person, or a program in place of one.
 ///
 /// The methods may take their time, and may call the library. The device waits about 30 s (Vol 3 Part H §3.4). All of them have a default,

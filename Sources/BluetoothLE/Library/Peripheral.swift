@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The address of a device (Vol 6 Part B §1.3). Two addresses of one device, such as successive private addresses, are two values.
 ///
 /// A ``Discovery`` has one, ``Adapter/find(_:within:)`` returns one, and ``Adapter/withConnection(to:_:_:)`` takes one.

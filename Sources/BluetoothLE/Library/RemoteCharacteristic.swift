@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A characteristic of a connected device, or one of its descriptors.
 ///
 /// ``ConnectedDevice/characteristic(_:)`` and ``ConnectedDevice/services()`` return them. They are valid during the body of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A service of a connected device.
 public struct RemoteService: Sendable, CustomStringConvertible {
   /// The UUID as text: four, eight or 36 characters.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// All time limits of the library. Each wait ends at its limit with an error, and a cancellation of the task ends it sooner.
 ///
 /// | wait | limit | error |

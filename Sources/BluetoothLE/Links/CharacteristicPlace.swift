@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The identity of a characteristic without its handle, which may change with the database.
 struct CharacteristicPlace: Hashable {
   let service: UUID

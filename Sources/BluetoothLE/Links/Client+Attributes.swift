@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The error for a selected attribute that the peer cannot notify, because it is not the value of a characteristic.
 package struct NotACharacteristic: Error, Sendable, Equatable {
   package let selector: Selector

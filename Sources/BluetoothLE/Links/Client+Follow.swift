@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The limits at which `Client.follow` stops: a number of values, a time, and a silence.
 package struct FollowLimits: Sendable, Equatable {
   /// The number of values after which following ends. Nil means no limit.

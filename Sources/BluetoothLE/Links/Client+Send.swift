@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The error of a write that ended early, with its progress and the cause.
 package struct IncompleteWrite: Error {
   /// The mode that the write used, never `.auto`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A provider of links for commands, with one implementation for one-shot commands and another for sessions.
 @LoopActor
 package protocol DeviceLinks: AnyObject {

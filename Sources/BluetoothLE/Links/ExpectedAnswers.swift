@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The answers that a command expects. Classifies each unsolicited value of a peer as an answer, a failure or neither.
 package struct ExpectedAnswers: Sendable, Equatable {
   package struct Pattern: Sendable, Equatable {

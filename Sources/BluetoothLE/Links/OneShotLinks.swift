@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Links of which each serves one command, or one connection of the library.
 @LoopActor
 package final class OneShotLinks: DeviceLinks {

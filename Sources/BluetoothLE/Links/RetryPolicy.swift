@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The policy for restoring a lost link: the number of attempts and the pauses between them.
 package struct RetryPolicy: Sendable, Equatable {
   /// The number of attempts left. Nil means no limit.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A device's file `info` in `/var/lib/bluetooth/ADAPTER/DEVICE`, where bluetoothd keeps the keys of its bonds.
 package enum BlueZInfo {
   /// The reason why a file holds no bond that blectl can use.

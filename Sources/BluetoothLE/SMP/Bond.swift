@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A long term key (LTK), with which a link is encrypted.
 package struct LongTermKey: Hashable, Sendable {
   /// The key, cut to its size: a device may send it whole, and the controller takes 16 bytes (Vol 3 Part H §2.3.4).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The identity of a device behind a resolvable private address.
 package struct ResolvedIdentity: Hashable, Sendable {
   /// The identity address. Nil if the user gave only the identity resolving key (IRK).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Phase 3 of a pairing, in which both devices distribute keys over the encrypted link (Vol 3 Part H §2.4.3, §3.6).
 /// The peripheral sends all its keys first.
 struct KeyExchange: Sendable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A state machine for phase 2 of a pairing, which authenticates the devices and makes the key (Vol 3 Part H §2.3.5).
 /// Its only actions are `send` and `compare`.
 protocol Authentication: Sendable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The Security Manager of one link (Vol 3 Part H §2 and §3), without I/O, which turns events into actions.
 ///
 /// The central starts pairings. The peripheral answers them as `acceptance` says, and can ask for one. A pairing has three phases: the

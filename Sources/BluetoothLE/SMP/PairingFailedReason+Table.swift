@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The specification's names of reasons in Pairing Failed (Vol 3 Part H §3.5.5).
 extension PairingFailedReason {
   static let names: [UInt8: String] = [

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The reason in a Pairing Failed PDU (Vol 3 Part H §3.5.5).
 package struct PairingFailedReason: RawRepresentable, Hashable, Sendable {
   package let rawValue: UInt8

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The device that detected the cause of a failure.
 package enum PairingParty: Sendable {
   case us, peer

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The input and output capabilities of a device (Vol 3 Part H §2.3.2).
 package enum IOCapability: UInt8, Sendable, CaseIterable {
   case noInputNoOutput = 3

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The role of a device on a link. The central is the initiator of a pairing, the peripheral is the responder (Vol 3 Part H §2.3).
 package enum LinkRole: Sendable, CaseIterable {
   case central, peripheral

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A PDU of the Security Manager Protocol (Vol 3 Part H §3.3).
 package enum PairingPDU: Equatable, Sendable {
   /// A Pairing Request (§3.5.1), which the central sends.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The use of LE Secure Connections in a pairing. Without it, devices use LE legacy pairing.
 package enum SecureConnectionsUse: Sendable {
   /// The device supports only LE legacy pairing.

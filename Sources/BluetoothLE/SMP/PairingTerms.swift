@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The two ends of a pairing and the features that they exchanged in phase 1 (Vol 3 Part H §2.3).
 struct PairingTerms: Sendable {
   /// Our role. The central initiates the pairing.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Phase 2 of LE Secure Connections pairing (Vol 3 Part H §2.3.5.6).
 ///
 /// Both devices exchange public keys, commit to random numbers, and prove that they have the same Diffie-Hellman key.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A level of LE security mode 1 (Vol 3 Part C §10.2.1). The raw value is its number, 1…4.
 public enum SecurityLevel: Int, Sendable, Comparable, CaseIterable {
   /// No encryption.

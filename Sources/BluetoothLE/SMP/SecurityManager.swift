@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The link of a `SecurityManager`.
 @LoopActor
 package protocol SecurityLink: AnyObject {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The pairing and the encryption of one link, as central. Every host that can pair implements this protocol for its links.
 @LoopActor
 package protocol SecurityProcedures: AnyObject {

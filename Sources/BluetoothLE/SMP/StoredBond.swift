@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A bond as the key store keeps it, with the facts that people recognize it by.
 package struct StoredBond: Equatable, Sendable {
   package let bond: Bond

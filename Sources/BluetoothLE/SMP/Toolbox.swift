@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The cryptographic toolbox of the Security Manager (Vol 3 Part H §2.2).
 ///
 /// Numbers have the specification's order: the first part of a concatenation is the most significant one. PDUs have the reverse order.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A watch that calls functions when a descriptor is readable or writable.
 @LoopActor
 package struct DescriptorWatch {

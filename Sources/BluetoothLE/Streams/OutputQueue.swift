@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DequeModule
 
 /// A queue of packets that the kernel has not taken yet. One block of memory holds all packets.

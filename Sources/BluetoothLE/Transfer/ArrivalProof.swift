@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A peer's report of the data that arrived: the number of bytes and their CRC-32 (as in Ethernet and zip), both u32le.
 package struct ArrivalReport: Sendable, Equatable, CustomStringConvertible {
   package let count: Int

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The reports of a device about received bytes, and the position in the file to which its counter corresponds.
 @LoopActor
 final class DeviceReports {

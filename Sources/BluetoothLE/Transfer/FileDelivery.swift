@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A delivery of a file to a characteristic. Resumes an earlier transfer, reconnects, verifies the result and remembers the progress.
 @LoopActor
 package final class FileDelivery {

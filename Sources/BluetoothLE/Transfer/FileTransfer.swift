@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A transfer of a file to a characteristic, over several links if necessary.
 @LoopActor
 package final class FileTransfer {

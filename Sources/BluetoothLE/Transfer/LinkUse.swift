@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The use of links by a transfer: the parameters of the last link, and the capacity and the time of all links.
 package struct LinkUse {
   /// The number of links so far.

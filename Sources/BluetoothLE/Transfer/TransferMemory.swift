@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The positions of interrupted transfers and the paces of devices. The store is an append-only log, in which later records win. The parser
 /// ignores invalid lines.
 package struct TransferMemory: Sendable, Equatable {

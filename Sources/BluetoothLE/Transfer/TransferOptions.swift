@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The options for sending a file to a characteristic, with one segment per Write Request or Write Command.
 package struct TransferOptions: Sendable, Equatable {
   package enum Mode: String, Sendable, CaseIterable {

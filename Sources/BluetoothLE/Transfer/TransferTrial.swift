@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A trial of one mode, segment size, window and gap for sending to a characteristic.
 package struct TransferTrial: Sendable, Equatable {
   package let mode: TransferOptions.Mode

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
 /// The fields of a characteristic value, a declaration or a descriptor, in the order of their bytes.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An exact decimal number for scaled integers and IEEE 11073 floats, without the extra digits of a binary float.
 package struct DecimalNumber: Equatable, Sendable, CustomStringConvertible {
   package let isNegative: Bool

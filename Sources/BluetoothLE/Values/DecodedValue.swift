@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The fields that a decoder found in the value of a characteristic.
 package struct DecodedValue: Equatable, Sendable {
   package let fields: [DecodedField]

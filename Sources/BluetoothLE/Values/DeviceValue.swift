@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The value of a field, scaled and named as the device file describes.
 package indirect enum DeviceValue: Sendable, Equatable {
   case integer(Int128)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The description of one field of a characteristic value: its name, type, unit, condition, and the names of special values.
 struct FieldDescription: Equatable, Sendable {
   enum Kind: Equatable, Sendable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A float of IEEE 11073-20601, which has a mantissa and an exponent of ten in two's complement.
 enum IEEE11073Float: Equatable {
   case number(DecimalNumber)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The reason why a packet does not fit its frame.
 package enum PacketFault: Error, Sendable, Equatable {
   /// The first constant bytes of the packet belong to another frame.

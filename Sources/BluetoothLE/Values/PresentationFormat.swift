@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The Characteristic Presentation Format descriptor (Vol 3 Part G §3.3.3.5), in which a device describes a value.
 package struct PresentationFormat: Hashable, Sendable {
   /// The format code of the value (Assigned Numbers §2.4.1), for example 0x04 for an unsigned byte.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The numbers in a value of a characteristic.
 package enum ValueNumbers {
   package typealias Field = (name: String, unit: String?, numbers: [Double])

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Advertising data with parts that the device computes for each advertising event.
 struct AdvertisementTemplate: Sendable {
   enum Piece: Sendable {

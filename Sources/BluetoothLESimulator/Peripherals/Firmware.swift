@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A model of the speed at which a device's firmware processes received ATT PDUs, and of the PDUs that it drops.
 package struct Firmware: Sendable, Equatable {
   /// The reaction to a PDU that arrives while all buffers are full.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import BluetoothLE
 
 /// The abilities of the device's controller and firmware, and the quality of its links.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import BluetoothLE
 
 /// A description of a virtual peripheral: its advertisements, attributes and behavior. A `VirtualPeripheral` runs the description.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import BluetoothLE
 
 /// A state machine that computes the effects of events on a virtual device without I/O. It holds the state, timers and waiting actions.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A SplitMix64 random number generator. The same seed and stream give the same numbers on every run.
 package struct SeededRandom: RandomNumberGenerator {
   private var state: UInt64

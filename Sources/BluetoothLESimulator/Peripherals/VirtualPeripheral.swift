@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import BluetoothLE
 
 /// A virtual peripheral that advertises, serves each link and reacts as its `PeripheralDescription` says.

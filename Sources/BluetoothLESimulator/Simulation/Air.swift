@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import BluetoothLE
 
 /// The simulated radio environment, in which devices advertise, radios listen and links run. The seed determines all random events.
@@ -76,10 +77,7 @@ package final class Air {
   private func advertise(_ station: Station, isFirst: Bool) {
     station.timer?.cancel()
     guard !listeners.isEmpty, station.link == nil else { return }
-    let interval = min(max(station.advertiser.advertising.interval.wholeNanoseconds, 20_000_000), 10_240_000_000)
-    // advDelay, Vol 6 Part B §4.4.2.2.
-    let delay = isFirst ? station.random.fraction() * Double(interval) : Double(interval) + station.random.fraction() * 10_000_000
-    station.timer = EventLoop.shared.schedule(after: .nanoseconds(Int64(delay))) { [weak self, weak station] in
+    station.timer = EventLoop.shared.schedule(after: station.pause(isFirst: isFirst)) { [weak self, weak station] in
       guard let self, let station else { return }
       self.transmit(station)
       self.advertise(station, isFirst: false)
@@ -158,16 +156,3 @@ package final class Air {
 /// A radio that receives advertisements.
 @LoopActor
 protocol AirListener: AnyObject { func hear(_ advertisement: Air.Advertisement) }
-
-/// A device in the simulated air, with its advertising timer and its link.
-@LoopActor
-private final class Station {
-  let advertiser: any Advertiser
-  let start = EventLoop.shared.now
-  var connections = 0
-  var random: SeededRandom
-  var timer: LoopTimer?
-  var link: VirtualLink?
-
-  init(_ advertiser: any Advertiser, random: SeededRandom) { (self.advertiser, self.random) = (advertiser, random) }
-}

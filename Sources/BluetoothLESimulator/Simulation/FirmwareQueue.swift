@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import BluetoothLE
 
 /// A state machine that delays or drops the ATT PDUs of one link like a device's firmware. Times are nanoseconds on any clock.

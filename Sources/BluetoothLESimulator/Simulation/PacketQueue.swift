@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import DequeModule
 
 /// A queue of the HCI packets that one side of a link has not transferred completely.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import BluetoothLE
 
 /// A virtual Bluetooth LE controller in the central role. It speaks HCI to a host and works in a simulated air.

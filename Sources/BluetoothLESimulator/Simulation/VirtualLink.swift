@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import BluetoothLE
 
 /// A link that runs one link layer on the event loop's clock and delivers its actions to both ends.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import BluetoothLE
 
 /// The peripheral's end of a link, which exchanges ATT PDUs with a virtual device over L2CAP (Vol 3 Part A §3).

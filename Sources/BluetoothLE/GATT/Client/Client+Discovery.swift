@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension Client {
   /// Discovers the peer's whole database once and caches it. After a Service Changed indication, asks only for the changed range.
   ///

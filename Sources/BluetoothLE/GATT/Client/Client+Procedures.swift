@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The GATT procedures of Vol 3 Part G §4.3 to §4.8, one per function. `discover` needs fewer requests for a whole database.
 /// Each throws `GATTError.errorResponse`, ATTError and CancellationError. `onFound` receives an entry as soon as its response arrives.
 extension Client {

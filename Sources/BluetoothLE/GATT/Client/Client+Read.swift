@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension Client {
   /// Reads the whole value of a characteristic or descriptor with Read and Read Blob Requests (Vol 3 Part G §4.8.1, §4.8.3).
   /// A long read is not atomic: the peer may change the value between parts.

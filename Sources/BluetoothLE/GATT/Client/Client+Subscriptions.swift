@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension Client {
   /// The last known CCCD value of a characteristic, and the tasks that wait for a pending write.
   /// The client replaces the object when the peer's services change, so that a pending write does not affect the new value.

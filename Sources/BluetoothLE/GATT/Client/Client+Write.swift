@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension Client {
   /// Writes a value with the procedure and the segments of a plan.
   /// - Parameters:

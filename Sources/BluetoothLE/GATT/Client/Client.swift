@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A GATT client on one ATT bearer (Vol 3 Part G §4). The bearer may also have a GATT server.
 @LoopActor
 package final class Client: BearerClient {
@@ -32,16 +33,15 @@ package final class Client: BearerClient {
   package private(set) var refusedReads: [AttributeHandle: ErrorCode] = [:]
 
   /// The discovered attributes. Nil before discovery. Changed services are missing until the client discovers them again.
-  package internal(set) var table: AttributeTable? { didSet { descriptionVersion = Self.newVersion() } }
+  package internal(set) var table: AttributeTable? { didSet { descriptionVersion = DescriptionVersion() } }
   /// The partial result of a failed discovery. Nil if the last discovery succeeded.
   package internal(set) var incomplete: AttributeTable?
   /// The handle ranges of changed services, which `table` lacks until the next discovery.
   var stale: [HandleRange] = []
   /// The values of descriptors that describe values, by handle, as read on this link. An entry is empty if the peer refused the read.
-  var descriptorValues: [AttributeHandle: [UInt8]] = [:] { didSet { descriptionVersion = Self.newVersion() } }
-  /// A number that changes with `table` and the results of `description(of:)`. No two clients share a number.
-  package private(set) var descriptionVersion = newVersion()
-  private static var versions = 0
+  var descriptorValues: [AttributeHandle: [UInt8]] = [:] { didSet { descriptionVersion = DescriptionVersion() } }
+  /// An object that changes with `table` and the results of `description(of:)`.
+  package private(set) var descriptionVersion = DescriptionVersion()
   /// The number of discoveries in progress.
   var discoveries = 0
   /// Whether the bearer closed while discovery waited for an answer.
@@ -75,11 +75,6 @@ package final class Client: BearerClient {
   /// Creates a client on a new bearer for an ATT channel.
   /// - Parameter timeout: the time limit of one ATT transaction, after which the bearer closes.
   package convenience init(_ channel: any Channel, timeout: Duration = .seconds(30)) { self.init(Bearer(channel, timeout: timeout)) }
-
-  private static func newVersion() -> Int {
-    versions &+= 1
-    return versions
-  }
 
   /// The ATT_MTU in effect, 23…517.
   package var mtu: Int { bearer.mtu }
@@ -255,3 +250,6 @@ package final class Client: BearerClient {
     return value
   }
 }
+
+/// The identity of what a client knows about descriptions.
+package final class DescriptionVersion: Sendable {}

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A note for the user about a tolerated fault of the peer, or about an action that the client took automatically.
 package enum ClientNote: Equatable, Sendable {
   /// The peer's Server Rx MTU is below the minimum (23), so ATT_MTU remains `mtu`.

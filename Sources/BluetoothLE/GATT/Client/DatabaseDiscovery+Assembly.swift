@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Assignment of characteristics, includes and descriptors to services.
 extension DatabaseDiscovery {
   /// Assembles the services with their contents. Reports misplaced entries, and assigns each to the most likely service.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The state of a database discovery, without I/O: the attributes found so far, and the choice of the next request.
 ///
 /// Read By Type and Read By Group Type list all attributes of a type in order (Vol 3 Part F §3.4.4.1, §3.4.4.9).

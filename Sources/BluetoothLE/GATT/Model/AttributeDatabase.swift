@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The attributes of a GATT server with their values and permissions, in ascending order of handles (Vol 3 Part F §3.2, Part G §3).
 /// `ServerSession` keeps the CCCD values and prepared writes of each client.
 package struct AttributeDatabase: Sendable, Equatable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The discovered attributes of a peer.
 package struct AttributeTable: Hashable, Sendable {
   /// The services in ascending order of handles.

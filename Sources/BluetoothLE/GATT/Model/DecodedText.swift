@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import BluetoothLEText
 
 /// The meaning of a value as text, such as `72 bpm, contact, RR 833 ms`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An error of a GATT procedure or an attribute selector.
 package enum GATTError: Error, Equatable, Sendable {
   /// The peer answered a request with an Error Response. `on` is the attribute at the request's handle, nil before discovery.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A user's name for an attribute: `0x0012`, `ffe1`, `ffe0/ffe1`, `ffe1[2]`, `ffe1@2901`, `battery_level`, and combinations.
 package struct Selector: Hashable, Sendable, CustomStringConvertible {
   /// A UUID and an optional index, such as `ffe1[2]`. The index counts the matches from 1 in the order of handles.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A discovered service with its includes and characteristics (Vol 3 Part G §3.1).
 package struct Service: Hashable, Sendable {
   package var uuid: UUID

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The attributes of one device, shared by the `Server`s of all clients.
 @LoopActor
 package final class AttributeStore {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The state machine of a GATT server for one client, without I/O (Vol 3 Part F §3.4).
 /// The session computes responses and changed values, and holds the client's CCCD values and prepared writes.
 package struct ServerSession: Sendable {

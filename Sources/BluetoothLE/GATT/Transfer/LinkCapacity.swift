@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The link parameters that determine the throughput of continuous Write Commands, and the best segment size for them.
 package struct LinkCapacity: Sendable, Equatable {
   /// The maximum link-layer payload that the local controller may send, 27…251 bytes. Nil counts as 251.

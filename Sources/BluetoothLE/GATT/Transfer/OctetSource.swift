@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A source of bytes for a transfer, with random access, so that the transfer can resume at an earlier offset.
 @LoopActor
 package protocol OctetSource: AnyObject {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A request whose response proves that earlier Write Commands have arrived.
 package struct ArrivalQuestion {
   /// The request to send, which must not have side effects.

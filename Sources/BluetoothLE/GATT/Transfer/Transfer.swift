@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Sends bytes to one attribute, segment by segment, as Write Requests or Write Commands (Vol 3 Part G §4.9.1, §4.9.3).
 /// The pace follows the link and the peer's responses. The number of bytes is unlimited.
 @LoopActor

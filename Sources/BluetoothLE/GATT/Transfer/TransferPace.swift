@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Estimates the pace at which a device accepts Write Commands: slow start, then backoff.
 ///
 /// The device buffers commands, does not report how full its buffers are, and drops the commands that do not fit.

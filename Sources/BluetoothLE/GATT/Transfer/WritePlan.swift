@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The procedure for writing a value.
 package enum WriteMode: String, Sendable, CaseIterable {
   case auto, request, command, long, reliable

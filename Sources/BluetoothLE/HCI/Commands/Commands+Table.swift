@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Written by scripts/update-hci from Commands.txt.
 
 /// The scan parameters of one PHY (Vol 4 Part E §7.8.10 and §7.8.64).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension ConnectionParameters {
   /// Reads the six fields that LE Create Connection and LE Connection Update share (Vol 4 Part E §7.8.12 and §7.8.18).
   init(parsing reader: inout ByteReader) throws(MalformedPacket) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import BluetoothLEText
 
 /// A session's connection to one peer. The object survives a restoration, which replaces `link` and `client`.

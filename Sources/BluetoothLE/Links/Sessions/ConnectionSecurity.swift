@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The key store of one user.
 @LoopActor
 package protocol BondKeeper: AnyObject {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import BluetoothLEText
 
 /// The characteristics that the last full discovery of each device found, for use without a connection. A log stores one record per line.

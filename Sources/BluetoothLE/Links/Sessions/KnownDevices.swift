@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import BluetoothLEText
 
 /// The previously connected devices and the user's aliases for devices, from a log. A later record overrides an earlier one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import BluetoothLEText
 
 /// An adapter with its links, clients and subscriptions. A one-shot command uses a session for one step. An open session runs many

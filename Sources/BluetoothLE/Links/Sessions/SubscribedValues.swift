@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package import BluetoothLEText
 
 /// A queue of the values of several characteristics, in the order of arrival. Includes values that arrive while a subscription is pending.

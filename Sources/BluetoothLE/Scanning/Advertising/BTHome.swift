@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import BluetoothLEText
 
 /// The decoder for BTHome v2 (bthome.io/format, bthome.io/encryption), the service data of FCD2.

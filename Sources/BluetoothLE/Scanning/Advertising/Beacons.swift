@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import BluetoothLEText
 
 /// Decoders for Eddystone (Google, protocol specification of 2016) and Fast Pair (Google, developers.google.com/nearby/fast-pair).

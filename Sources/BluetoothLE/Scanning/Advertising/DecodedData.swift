@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The fields that a decoder found in manufacturer or service data.
 package struct DecodedData: Sendable, Equatable {
   /// The name of the format: `ibeacon`, `altbeacon`, `eddystone_uid`, `eddystone_url`, `eddystone_tlm`, `eddystone_eid`, `apple`,

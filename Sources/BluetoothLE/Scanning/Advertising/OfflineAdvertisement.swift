@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import BluetoothLEText
 
 /// The parser for one line of recorded advertisements. A line has AD structures in hex, an address and hex, or a record of a scan. A record

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import BluetoothLEText
 
 /// The decoders for the messages of Apple's and Microsoft's devices. The sources for Apple are Martin et al., "Handoff All Your Privacy",

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The decision of a report's receiver on whether the scan continues.
 package enum Listening: Sendable, Equatable {
   case goOn

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A display order of devices that avoids frequent moves. By strength, a row keeps its place while it and the rows above differ by less
 /// than 6 dB.
 package struct DeviceOrder {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The facts that all advertisements of one device have shown so far, for filters and the table.
 package struct DeviceView {
   package let peer: PeerAddress

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The devices in range, and the reports that are new records. A record is a new combination of address, PDU type and payload.
 ///
 /// Phones change their addresses every quarter of an hour, and a scan may last for days. The watch therefore forgets the oldest devices

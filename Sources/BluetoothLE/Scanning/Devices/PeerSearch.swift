@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The device that a search looks for, and the rules for choosing among several matches.
 package struct PeerSearch: Sendable, Equatable {
   package var selector: PeerSelector

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A rule that selects a device by address, name, MAC or service.
 package enum PeerSelector: Sendable, Equatable, CustomStringConvertible {
   /// The device's address. An address without a type needs a scan to learn the type.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A set of the most recent elements in the order of insertion. A full set forgets its oldest element, so its memory is bounded.
 package struct RecentSet<Element: Hashable> {
   private let capacity: Int

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A filter for scanned devices. Each list that is not empty must match with at least one entry.
 package struct ScanFilter: Sendable, Equatable {
   package var names: [NamePattern] = []

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The recently heard or connected devices, so that users can name a device without another scan. Each command appends a line to a log. The
 /// parser skips invalid lines, which a full disk or another version may leave.
 package struct ScannedDevices: Sendable, Equatable {

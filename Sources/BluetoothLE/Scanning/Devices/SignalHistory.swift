@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The strength and the frequency of a device's reports. All times are nanoseconds since 1970-01-01T00:00:00Z.
 package struct SignalHistory: Sendable, Equatable {
   package enum Trend: Sendable { case rising, falling }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A device address inside advertising data or a System ID, with its location and the rule that found it.
 package struct FoundMAC: Hashable, Sendable {
   /// The reliability of a found address. High means a documented layout with checks, or the sender's address. Medium means a layout that

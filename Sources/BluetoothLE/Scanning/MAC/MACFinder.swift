@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The search for a device's own address inside advertising data.
 package enum MACFinder {
   package enum Outcome: Hashable, Sendable {

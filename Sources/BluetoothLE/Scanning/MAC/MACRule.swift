@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A rule that locates the device's own address in a vendor's advertising data. `known` holds the documented layouts. Users write rules of
 /// their own, for example `mfg:0x0305@-6:le`.
 package struct MACRule: Hashable, Sendable, CustomStringConvertible {

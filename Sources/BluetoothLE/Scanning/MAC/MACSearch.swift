@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A search for MACs in many advertisements. Returns each MAC once, or once per line of input, and explains a search without a result.
 package struct MACSearch {
   package enum Way: Sendable, Equatable {
