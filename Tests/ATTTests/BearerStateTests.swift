@@ -1,7 +1,4 @@
-import BluetoothLE
-import BluetoothLEText
 import TestSupport
-import Testing
 
 /// Tests the rules of a bearer without a bearer.
 @Suite(.timeLimit(.minutes(15))) struct BearerStateTests {

@@ -1,9 +1,6 @@
-import BluetoothLE
 import BluetoothLEDeviceFiles
-import BluetoothLEText
 import Foundation
 import TestSupport
-import Testing
 
 @testable import Presentation
 @testable import blectl

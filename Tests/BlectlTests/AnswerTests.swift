@@ -1,5 +1,4 @@
 import TestSupport
-import Testing
 
 /// A device answers a write with several values on one link.
 @Suite(.timeLimit(.minutes(15))) struct AnswerTests {

@@ -1,7 +1,5 @@
-import BluetoothLE
 import Glibc
 import TestSupport
-import Testing
 
 /// PDUs that arrive in one piece are shown in the order of arrival, whichever task waits for them.
 @Suite(.timeLimit(.minutes(15))) struct ArrivalOrderTests {

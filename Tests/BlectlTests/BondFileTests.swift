@@ -1,9 +1,6 @@
-import BluetoothLE
-import BluetoothLEText
 import Foundation
 import Glibc
 import TestSupport
-import Testing
 
 @testable import CommandLine
 

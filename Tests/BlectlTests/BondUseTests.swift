@@ -1,8 +1,5 @@
-import BluetoothLE
-import BluetoothLEText
 import Foundation
 import TestSupport
-import Testing
 import Traces
 
 /// Bonds of earlier processes: what a connection costs with them, and devices whose address changes.

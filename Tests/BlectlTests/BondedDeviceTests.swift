@@ -1,7 +1,5 @@
-import BluetoothLE
 import Foundation
 import TestSupport
-import Testing
 import Traces
 
 private let own = "D1:00:00:00:00:A0"

@@ -1,7 +1,6 @@
 import Foundation
 import Glibc
 import TestSupport
-import Testing
 
 /// `blectl browse` handles its terminal in real time: size, Ctrl-Z, and every way to exit.
 @Suite(.timeLimit(.minutes(15))) struct BrowserTerminalTests {

@@ -1,7 +1,6 @@
 import Foundation
 import Glibc
 import TestSupport
-import Testing
 
 /// Every key of `blectl browse` on a terminal with a device, in virtual time. `BrowserKeyTests` tests the actions, this suite the bytes.
 @Suite(.timeLimit(.minutes(15))) struct BrowserTests {

@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// `call` with unsuitable device files, with parameters of all kinds, and in scripts.
 @Suite(.timeLimit(.minutes(15))) struct CallFileTests {

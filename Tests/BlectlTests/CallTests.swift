@@ -1,7 +1,5 @@
-import BluetoothLEText
 import Foundation
 import TestSupport
-import Testing
 
 /// `call` runs commands of device files through the program.
 @Suite(.timeLimit(.minutes(15))) struct CallTests {

@@ -1,5 +1,4 @@
 import TestSupport
-import Testing
 
 /// Transfers over links from a peripheral file, which also change during the transfer.
 @Suite(.timeLimit(.minutes(15))) struct ChangingLinkTests {

@@ -1,5 +1,4 @@
 import TestSupport
-import Testing
 
 /// A session with the real executable, `repl --json`, in virtual time. It runs one command after the other.
 final class CommandSession {

@@ -1,7 +1,6 @@
 import Foundation
 import Glibc
 import TestSupport
-import Testing
 
 /// The real executable answers the completion scripts, from the state that other commands saved.
 @Suite(.timeLimit(.minutes(15))) struct CompletionStateTests {

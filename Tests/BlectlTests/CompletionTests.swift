@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// The completion scripts in their shells. scripts/test installs the shells.
 @Suite(.timeLimit(.minutes(15))) struct CompletionTests {

@@ -1,7 +1,5 @@
-import BluetoothLE
 import BluetoothLESimulator
 import TestSupport
-import Testing
 
 @testable import Presentation
 

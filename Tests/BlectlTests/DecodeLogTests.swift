@@ -1,5 +1,4 @@
 import TestSupport
-import Testing
 
 /// `decode` reads lines of logs, and advertising data in packets.
 @Suite(.timeLimit(.minutes(15))) struct DecodeLogTests {

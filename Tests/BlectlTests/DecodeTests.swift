@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// `decode` of single packets from a shell.
 @Suite(.timeLimit(.minutes(15))) struct DecodeTests {

@@ -1,7 +1,5 @@
-import BluetoothLE
 import Foundation
 import TestSupport
-import Testing
 import Traces
 
 @testable import CommandLine

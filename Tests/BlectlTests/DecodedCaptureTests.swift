@@ -1,7 +1,4 @@
-import BluetoothLE
-import BluetoothLEText
 import TestSupport
-import Testing
 import Traces
 
 /// `decode trace` of captures that other decoders read differently. Each row names who is right.

@@ -1,7 +1,5 @@
-import BluetoothLE
 import Foundation
 import TestSupport
-import Testing
 import Traces
 
 /// `--level`, `set level`, `device PEER level N` and `level` in config.json: no request before the link has that security.

@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// `services --values` shows descriptors: names, formats, ranges, and reasons for failed reads.
 @Suite(.timeLimit(.minutes(15))) struct DescriptorTests {

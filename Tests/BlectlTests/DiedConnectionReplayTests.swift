@@ -1,7 +1,5 @@
-import BluetoothLE
 import Foundation
 import TestSupport
-import Testing
 import Traces
 
 /// A recording whose first connection ended during discovery, and whose second one has everything.

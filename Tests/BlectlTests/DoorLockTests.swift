@@ -1,5 +1,4 @@
 import TestSupport
-import Testing
 
 /// "Open the door with 100-odd bytes": two locks have the same name, and their advertisements contain different MACs.
 @Suite(.timeLimit(.minutes(15))) struct DoorLockTests {

@@ -1,5 +1,4 @@
 import TestSupport
-import Testing
 
 /// Errors do not start with the user's input.
 @Suite(.timeLimit(.minutes(15))) struct ErrorWordTests {

@@ -1,8 +1,5 @@
-import BluetoothLE
-import BluetoothLEText
 import Foundation
 import TestSupport
-import Testing
 
 /// Runs the devices of man/examples through the program, one command after the other.
 @Suite(.timeLimit(.minutes(15))) struct ExampleDeviceTests {

@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// The scripts in man/examples pass, and the CI files that run them work.
 @Suite(.timeLimit(.minutes(15))) struct ExampleScriptTests {

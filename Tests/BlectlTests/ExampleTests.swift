@@ -1,8 +1,5 @@
-import BluetoothLE
-import BluetoothLEText
 import Foundation
 import TestSupport
-import Testing
 
 /// The shipped programs in man/examples work.
 @Suite(.timeLimit(.minutes(15))) struct ExampleTests {

@@ -1,7 +1,6 @@
 import Foundation
 import Glibc
 import TestSupport
-import Testing
 
 /// `-e` runs several commands on one link.
 @Suite(.timeLimit(.minutes(15))) struct ExecuteTests {

@@ -1,7 +1,6 @@
 import Foundation
 import Glibc
 import TestSupport
-import Testing
 
 /// Each kind of failure has an exit code and a helpful message, and leaves nothing running.
 @Suite(.timeLimit(.minutes(15))) struct ExitCodeTests {

@@ -1,7 +1,5 @@
-import BluetoothLEText
 import Foundation
 import TestSupport
-import Testing
 
 /// Runs every fault through the executable at packets of a transfer of 200, and then completes the file. Packets near the ends and near
 /// proofs are tested, and some others. With BLECTL_EVERY_PACKET, all 200 are tested, which takes minutes.

@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// A device with a sink that fails once, at one packet, described by a peripheral file.
 struct FaultyDevice {

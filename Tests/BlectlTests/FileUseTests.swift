@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// A refused command, or another option of the same command line, never destroys a file.
 @Suite(.timeLimit(.minutes(15))) struct FileUseTests {

@@ -1,7 +1,6 @@
 import BluetoothLESimulator
 import Glibc
 import TestSupport
-import Testing
 
 @testable import BluetoothLE
 @testable import BluetoothLELinux

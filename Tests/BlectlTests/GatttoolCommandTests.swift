@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// `blectl gatttool` with GateLock in the simulator.
 @Suite(.timeLimit(.minutes(15))) struct GatttoolCommandTests {

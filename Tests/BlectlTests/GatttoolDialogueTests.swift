@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// `gatttool -I` on a terminal, byte for byte. The steps are from a log of gatttool 5.66 with readline 8.2.
 @Suite(.timeLimit(.minutes(15))) struct GatttoolDialogueTests {

@@ -1,4 +1,3 @@
-import BluetoothLE
 import BluetoothLELinux
 import Foundation
 import Glibc

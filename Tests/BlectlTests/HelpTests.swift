@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// `-h` shows one screen of help, `--help` everything, and every example runs.
 @Suite(.timeLimit(.minutes(15))) struct HelpTests {

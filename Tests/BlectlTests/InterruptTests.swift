@@ -1,9 +1,7 @@
-import BluetoothLE
 import BluetoothLELinux
 import Glibc
 import Terminal
 import TestSupport
-import Testing
 import Traces
 
 @testable import CommandLine

@@ -1,8 +1,6 @@
-import BluetoothLE
 import BluetoothLELinux
 import Glibc
 import TestSupport
-import Testing
 import Traces
 
 /// Ctrl-C and other signals interrupt a transfer. The data comes from a pipe, so that the transfer pauses after the chosen packet.

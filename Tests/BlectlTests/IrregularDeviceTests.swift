@@ -1,7 +1,5 @@
-import BluetoothLE
 import Foundation
 import TestSupport
-import Testing
 
 /// Devices with invalid databases remain usable, and everything readable is shown.
 @Suite(.timeLimit(.minutes(15))) struct IrregularDeviceTests {

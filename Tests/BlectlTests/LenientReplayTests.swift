@@ -1,7 +1,5 @@
-import BluetoothLE
 import Foundation
 import TestSupport
-import Testing
 import Traces
 
 /// Captures of phones and sniffers: the device answers in any order what the capture shows, and errors for the rest.

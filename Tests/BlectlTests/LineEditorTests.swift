@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// Line editing in `blectl repl`.
 @Suite(.timeLimit(.minutes(15))) struct LineEditorTests {

@@ -1,10 +1,7 @@
 import ArgumentParser
-import BluetoothLE
-import BluetoothLEText
 import Glibc
 import Terminal
 import TestSupport
-import Testing
 
 import class Program.Shell
 

@@ -1,5 +1,4 @@
 import TestSupport
-import Testing
 
 /// The connection options of every command that connects: link parameters and retries.
 @Suite(.timeLimit(.minutes(15))) struct LinkOptionTests {

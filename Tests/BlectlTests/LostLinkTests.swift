@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// A command with a lost link reports its progress.
 @Suite(.timeLimit(.minutes(15))) struct LostLinkTests {

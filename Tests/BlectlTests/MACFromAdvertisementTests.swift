@@ -1,6 +1,5 @@
 import Glibc
 import TestSupport
-import Testing
 
 /// `mac-from-adv` listens for its duration, or until it has a result.
 @Suite(.timeLimit(.minutes(15))) struct MACFromAdvertisementTests {

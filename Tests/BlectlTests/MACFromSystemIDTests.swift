@@ -1,5 +1,4 @@
 import TestSupport
-import Testing
 
 /// `mac-from-adv --connect` finds the MAC of devices that do not advertise it.
 @Suite(.timeLimit(.minutes(15))) struct MACFromSystemIDTests {

@@ -1,7 +1,6 @@
 import CommandLine
 import Foundation
 import TestSupport
-import Testing
 
 /// The man page, the help and the README match the program.
 @Suite(.timeLimit(.minutes(15))) struct ManualTests {

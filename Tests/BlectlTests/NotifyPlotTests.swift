@@ -1,9 +1,7 @@
-import BluetoothLEText
 import Foundation
 import Glibc
 import Terminal
 import TestSupport
-import Testing
 
 /// The plots of `notify`: as SVG and on a terminal.
 @Suite(.timeLimit(.minutes(15))) struct NotifyPlotTests {

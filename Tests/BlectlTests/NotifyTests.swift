@@ -1,6 +1,5 @@
 import Glibc
 import TestSupport
-import Testing
 
 /// `notify` ends at its limits.
 @Suite(.timeLimit(.minutes(15))) struct NotifyTests {

@@ -1,7 +1,6 @@
 import Foundation
 import Glibc
 import TestSupport
-import Testing
 
 /// The user's own names for UUIDs and companies (names.json), wherever names are shown or typed.
 @Suite(.timeLimit(.minutes(15))) struct OwnNamesTests {

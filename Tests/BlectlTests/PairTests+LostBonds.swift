@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// Connections to devices that have lost a bond, or that demand one.
 extension PairTests {

@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// Pairing, bonds and encrypted connections on the command line.
 @Suite(.timeLimit(.minutes(15))) struct PairTests {

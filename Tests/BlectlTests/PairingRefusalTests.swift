@@ -1,12 +1,9 @@
 import ArgumentParser
-import BluetoothLE
-import BluetoothLEText
 import Foundation
 import Glibc
 import Presentation
 import Terminal
 import TestSupport
-import Testing
 
 @testable import CommandLine
 

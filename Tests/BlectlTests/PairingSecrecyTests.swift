@@ -1,9 +1,6 @@
-import BluetoothLE
-import BluetoothLEText
 import CommandLine
 import Foundation
 import TestSupport
-import Testing
 import Traces
 
 /// Keys and passkeys stay out of everything that blectl writes, except the key store.

@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// Known results come before the error, for every command with several results. The device closes the link at each request in turn.
 @Suite(.timeLimit(.minutes(15))) struct PartialResultTests {

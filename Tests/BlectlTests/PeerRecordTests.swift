@@ -1,5 +1,4 @@
 import TestSupport
-import Testing
 
 /// Every record names its device.
 @Suite(.timeLimit(.minutes(15))) struct PeerRecordTests {

@@ -1,7 +1,6 @@
 import Foundation
 import Glibc
 import TestSupport
-import Testing
 
 /// State that outlives a command: the connected devices and their aliases.
 @Suite(.timeLimit(.minutes(15))) struct PeersTests {

@@ -1,7 +1,6 @@
 import Foundation
 import Glibc
 import TestSupport
-import Testing
 
 /// `repl --json`: links that are shared, lost, cancelled and restored.
 @Suite(.timeLimit(.minutes(15))) struct ProgramLinkTests {

@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// `repl --json` runs commands in parallel, except those that depend on each other.
 @Suite(.timeLimit(.minutes(15))) struct ProgramOrderTests {

@@ -1,7 +1,6 @@
 import Foundation
 import Glibc
 import TestSupport
-import Testing
 
 /// `repl --json`, a session for programs.
 @Suite(.timeLimit(.minutes(15))) struct ProgramSessionTests {

@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// `read --all`, `read SERVICE/*`, `read --every` and `write --no-probe`.
 @Suite(.timeLimit(.minutes(15))) struct ReadEveryTests {

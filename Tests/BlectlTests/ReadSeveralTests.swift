@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// `read A B C` shows the values, reports refusals, and exits with the status of the first failure.
 @Suite(.timeLimit(.minutes(15))) struct ReadSeveralTests {

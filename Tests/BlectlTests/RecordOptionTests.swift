@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// `--csv`, `--format`, `--output` and `--time`, and the devices of a scan.
 @Suite(.timeLimit(.minutes(15))) struct RecordOptionTests {

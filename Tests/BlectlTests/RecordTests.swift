@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// `--record` writes a script that passes on the same device, and on a replay of the session's trace.
 @Suite(.timeLimit(.minutes(15))) struct RecordTests {

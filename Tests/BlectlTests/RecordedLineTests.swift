@@ -2,7 +2,6 @@ import Foundation
 import Glibc
 import Terminal
 import TestSupport
-import Testing
 
 @testable import CommandLine
 @testable import Program

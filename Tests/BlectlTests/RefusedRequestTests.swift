@@ -1,5 +1,4 @@
 import TestSupport
-import Testing
 
 /// What the refusals of a device mean for the next step.
 @Suite(.timeLimit(.minutes(15))) struct RefusedRequestTests {

@@ -1,5 +1,4 @@
 import TestSupport
-import Testing
 
 /// Several AD structures of one company, one service or one format are legal, and all are shown.
 @Suite(.timeLimit(.minutes(15))) struct RepeatedStructureTests {

@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// `blectl repl` and its commands, in the simulator in virtual time.
 @Suite(.timeLimit(.minutes(15))) struct ReplTests {

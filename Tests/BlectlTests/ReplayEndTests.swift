@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// The end of a recording, and its gaps.
 @Suite(.timeLimit(.minutes(15))) struct ReplayEndTests {

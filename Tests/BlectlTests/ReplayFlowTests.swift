@@ -1,7 +1,5 @@
-import BluetoothLE
 import Foundation
 import TestSupport
-import Testing
 import Traces
 
 /// A recorded session of the simulator gives the same records on replay, including times, and the same exit code.

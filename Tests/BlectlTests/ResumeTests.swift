@@ -1,5 +1,4 @@
 import TestSupport
-import Testing
 
 /// A transfer resumes after a lost link, at the device's own rate.
 @Suite(.timeLimit(.minutes(15))) struct ResumeTests {

@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// Tests that run again: after a failure, on several devices, and after a change of a file.
 @Suite(.timeLimit(.minutes(15))) struct RunAgainTests {

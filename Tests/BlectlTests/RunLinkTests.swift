@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// Effects of a lost link, and of the end of a run, on tests.
 @Suite(.timeLimit(.minutes(15))) struct RunLinkTests {

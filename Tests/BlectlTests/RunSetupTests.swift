@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// `blectl run` with a device or adapter that cannot be reached.
 @Suite(.timeLimit(.minutes(15))) struct RunSetupTests {

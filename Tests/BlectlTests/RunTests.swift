@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// `blectl run` as a whole: selection, order and exit codes. Tests/Scripts tests the script language.
 @Suite(.timeLimit(.minutes(15))) struct RunTests {

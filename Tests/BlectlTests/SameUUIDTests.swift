@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// Several characteristics of one UUID: text tells them apart, and their user descriptions (2901) select them.
 @Suite(.timeLimit(.minutes(15))) struct SameUUIDTests {

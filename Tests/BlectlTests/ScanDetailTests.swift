@@ -1,8 +1,5 @@
-import BluetoothLE
 import BluetoothLEDeviceFiles
-import BluetoothLEText
 import TestSupport
-import Testing
 
 @testable import Presentation
 @testable import blectl

@@ -1,7 +1,5 @@
-import BluetoothLEText
 import Foundation
 import TestSupport
-import Testing
 
 /// The live table of a scan on a terminal.
 @Suite(.timeLimit(.minutes(15))) struct ScanScreenTests {

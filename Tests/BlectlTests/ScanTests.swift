@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct ScanTests {
   static let fields: Set = [

@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// Errors in a script are reported before anything is sent.
 @Suite(.timeLimit(.minutes(15))) struct ScriptErrorTests {

@@ -1,8 +1,6 @@
-import BluetoothLEText
 import Foundation
 import Scripts
 import TestSupport
-import Testing
 
 /// Every script of Tests/Scripts runs, with the results that its first comments state:
 ///

@@ -1,4 +1,3 @@
-import BluetoothLE
 import TestSupport
 
 /// A scripted device behind an `H4Controller`. Without a scripted answer, a plain server answers. Its ATT_MTU stays 23.

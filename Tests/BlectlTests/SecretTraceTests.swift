@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 import Traces
 
 /// Keys in the file of `--trace`.

@@ -1,7 +1,6 @@
 import Foundation
 import Presentation
 import TestSupport
-import Testing
 
 /// A transfer of 77 831 bytes without loss, which no fixed pause achieves.
 @Suite(.timeLimit(.minutes(15))) struct SendFileTests {

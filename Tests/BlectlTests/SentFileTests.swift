@@ -1,7 +1,6 @@
 import Foundation
 import Glibc
 import TestSupport
-import Testing
 
 /// Kinds of files that can be sent, and changes to them during the transfer.
 @Suite(.timeLimit(.minutes(15))) struct SentFileTests {

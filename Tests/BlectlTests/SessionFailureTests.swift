@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// Behavior of a session after a failed command about a device.
 @Suite(.timeLimit(.minutes(15))) struct SessionFailureTests {

@@ -1,7 +1,6 @@
 import Foundation
 import Presentation
 import TestSupport
-import Testing
 
 @testable import CommandLine
 @testable import Program

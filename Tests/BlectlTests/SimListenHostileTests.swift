@@ -1,7 +1,6 @@
 import Foundation
 import Glibc
 import TestSupport
-import Testing
 
 /// `sim --listen` with clients that are killed, send invalid data, or flood. Others do not notice, and nothing remains.
 @Suite(.timeLimit(.minutes(15))) struct SimListenHostileTests {

@@ -1,8 +1,6 @@
-import BluetoothLE
 import Foundation
 import Glibc
 import TestSupport
-import Testing
 import Traces
 
 /// `sim --listen` shares one air among many clients, in real time.

@@ -1,5 +1,4 @@
 import TestSupport
-import Testing
 
 /// Devices that cannot process data at full speed: man/examples/slow-panel.json, and others.
 @Suite(.timeLimit(.minutes(15))) struct SlowDeviceTests {

@@ -1,7 +1,5 @@
-import BluetoothLEText
 import Foundation
 import TestSupport
-import Testing
 
 /// `decode trace` reads recordings of sniffers.
 @Suite(.timeLimit(.minutes(15))) struct SnifferTraceTests {

@@ -1,7 +1,6 @@
 import Foundation
 import Glibc
 import TestSupport
-import Testing
 
 /// Standard output without a reader affects nothing but the output.
 @Suite(.timeLimit(.minutes(15))) struct StuckReaderTests {

@@ -1,5 +1,4 @@
 import TestSupport
-import Testing
 
 /// Commands that people use to get values: by hand, for everything, and with one UUID for several characteristics.
 @Suite(.timeLimit(.minutes(15))) struct SubscriptionTests {

@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// What a session would say twice: values, a lost link, an existing bond.
 @Suite(.timeLimit(.minutes(15))) struct ToldOnceTests {

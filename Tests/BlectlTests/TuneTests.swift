@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct TuneTests {
   private static let slow = "sim:\(ExampleTests.folder)/slow-panel.json"

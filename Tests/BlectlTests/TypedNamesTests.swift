@@ -1,5 +1,4 @@
 import TestSupport
-import Testing
 
 /// Input from people who have not read the manual: a plain name for a device, a time with a unit.
 @Suite(.timeLimit(.minutes(15))) struct TypedNamesTests {

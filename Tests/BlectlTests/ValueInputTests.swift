@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// Values given in hex, in a format, in a file, or on standard input.
 @Suite(.timeLimit(.minutes(15))) struct ValueInputTests {

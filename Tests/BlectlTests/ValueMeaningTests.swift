@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// A value means the same everywhere: names.json, 2901 and 2904 apply to one-shot commands, sessions and scripts.
 @Suite(.timeLimit(.minutes(15))) struct ValueMeaningTests {

@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// What a terminal shows while blectl waits, and where its text breaks.
 @Suite(.timeLimit(.minutes(15))) struct WaitingTextTests {

@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// Countable properties of blectl's style: sentence lengths, line widths, and replaced words.
 @Suite(.timeLimit(.minutes(15))) struct WordingTests {

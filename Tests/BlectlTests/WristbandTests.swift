@@ -1,5 +1,4 @@
 import TestSupport
-import Testing
 
 /// The wristband: properties, a command answered by a notification, heart beats, and two ways to the MAC.
 @Suite(.timeLimit(.minutes(15))) struct WristbandTests {

@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// Lines with a mistake. Each message leads to a line, and that line works.
 @Suite(.timeLimit(.minutes(15))) struct WrongLineTests {

@@ -1,7 +1,4 @@
-import BluetoothLE
-import BluetoothLEText
 import TestSupport
-import Testing
 import Traces
 
 @Suite(.timeLimit(.minutes(15))) struct SnoopTests {

@@ -1,6 +1,4 @@
-import BluetoothLE
 import TestSupport
-import Testing
 import Traces
 
 /// Every trace format gives the same packets.

@@ -1,7 +1,4 @@
-import BluetoothLE
-import BluetoothLEText
 import TestSupport
-import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct MessageAuthenticationTests {
   private func octets(_ hex: String) -> [UInt8] { Hex.decode(hex) ?? [] }

@@ -1,7 +1,4 @@
-import BluetoothLE
-import BluetoothLEText
 import TestSupport
-import Testing
 import Traces
 
 /// Tests ATT PDUs and the other channels of L2CAP.

@@ -1,7 +1,4 @@
-import BluetoothLE
-import BluetoothLEText
 import TestSupport
-import Testing
 import Traces
 
 /// Tests HCI packets against the decoder's tables.

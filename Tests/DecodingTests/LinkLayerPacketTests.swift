@@ -1,7 +1,4 @@
-import BluetoothLE
-import BluetoothLEText
 import TestSupport
-import Testing
 import Traces
 
 /// Tests Link Layer PDUs against the decoder's tables (Vol 6 Part B §2.3, §2.4).

@@ -1,6 +1,4 @@
-import BluetoothLE
 import TestSupport
-import Testing
 import Traces
 
 /// Tests whole traces, packet by packet.

@@ -1,6 +1,4 @@
-import BluetoothLEText
 import TestSupport
-import Testing
 
 @testable import BluetoothLE
 @testable import BluetoothLEDeviceFiles
@@ -107,8 +105,8 @@ import Testing
     #expect(
       verdicts == [
         "event sos count 1", "part", "foreign", "answerOf(\"battery\")", "event sos count 2",
-        "malformed(DeviceFiles.PacketFault.checksum(expected: [73], found: [255]), of: Optional(\"sos\"))",
-        "malformed(DeviceFiles.PacketFault.cut(2, needs: 4), of: Optional(\"sos\"))", "finished", "doubled", "foreign",
+        "malformed(BluetoothLE.PacketFault.checksum(expected: [73], found: [255]), of: Optional(\"sos\"))",
+        "malformed(BluetoothLE.PacketFault.cut(2, needs: 4), of: Optional(\"sos\"))", "finished", "doubled", "foreign",
       ])
     #expect(values == "steps 10, 11")
   }

@@ -1,6 +1,4 @@
-import BluetoothLE
 import TestSupport
-import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct TurnQueueTests {
   private enum Outcome: Equatable { case turn(at: Duration), late(at: Duration), cancelled(at: Duration) }

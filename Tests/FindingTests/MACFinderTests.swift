@@ -1,8 +1,5 @@
-import BluetoothLE
-import BluetoothLEText
 import Foundation
 import TestSupport
-import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct MACFinderTests {
   @Test(arguments: MACVector.all) func vector(_ vector: MACVector) throws {

@@ -1,7 +1,4 @@
-import BluetoothLE
-import BluetoothLEText
 import TestSupport
-import Testing
 
 /// One frame and the address that it contains, if any.
 struct MACVector: Sendable, CustomTestStringConvertible {

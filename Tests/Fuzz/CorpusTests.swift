@@ -1,5 +1,4 @@
 import TestSupport
-import Testing
 
 /// Runs the corpus and the seeds as ordinary tests. `scripts/fuzz` looks for new inputs.
 @Suite(.timeLimit(.minutes(15))) struct CorpusTests {

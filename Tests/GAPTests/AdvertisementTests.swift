@@ -1,8 +1,5 @@
-import BluetoothLE
-import BluetoothLEText
 import Foundation
 import TestSupport
-import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct AdvertisementTests {
   @Test func names() {

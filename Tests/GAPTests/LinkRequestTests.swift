@@ -1,6 +1,4 @@
-import BluetoothLE
 import TestSupport
-import Testing
 
 /// Checks the rules for link requests without a host.
 @Suite(.timeLimit(.minutes(15))) struct LinkRequestTests {

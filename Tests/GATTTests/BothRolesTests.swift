@@ -1,6 +1,5 @@
 import BluetoothLESimulator
 import TestSupport
-import Testing
 
 @testable import BluetoothLE
 

@@ -1,6 +1,4 @@
-import BluetoothLE
 import TestSupport
-import Testing
 
 /// After the peer's services change, old handles may belong to other attributes. Nothing is written to them.
 @Suite(.timeLimit(.minutes(15))) struct ChangedSubscriptionTests {

@@ -1,8 +1,5 @@
-import BluetoothLE
-import BluetoothLEText
 import Foundation
 import TestSupport
-import Testing
 
 /// Runs the client cases of the GATT conformance suite. Our own cases are in ClientProcedureTests.
 @Suite(.timeLimit(.minutes(15))) struct ClientConformanceTests {

@@ -1,7 +1,4 @@
-import BluetoothLE
-import BluetoothLEText
 import TestSupport
-import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct ClientDiscoveryTests {
   /// Returns services whose characteristics are readable, notify, and have a Client Characteristic Configuration.

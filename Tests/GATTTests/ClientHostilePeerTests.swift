@@ -1,8 +1,5 @@
-import BluetoothLE
-import BluetoothLEText
 import Foundation
 import TestSupport
-import Testing
 
 /// Runs the `att-client` cases of Tests/Vectors/bad_inputs.json: invalid PDUs of a peer, and the allowed results.
 @Suite(.timeLimit(.minutes(15))) struct ClientHostilePeerTests {

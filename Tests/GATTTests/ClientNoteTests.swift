@@ -1,6 +1,4 @@
-import BluetoothLE
 import TestSupport
-import Testing
 
 /// A hostile peer can cause only a limited number of notes, and the end of the link is reported.
 @Suite(.timeLimit(.minutes(15))) struct ClientNoteTests {

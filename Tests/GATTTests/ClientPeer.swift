@@ -1,5 +1,3 @@
-import BluetoothLE
-import BluetoothLEText
 import TestSupport
 
 /// Plays one side of a recorded exchange. Sends each PDU as soon as the client has sent all earlier ones.

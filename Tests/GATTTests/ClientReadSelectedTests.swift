@@ -1,7 +1,4 @@
-import BluetoothLE
-import BluetoothLEText
 import TestSupport
-import Testing
 
 /// Reading on a new connection takes few requests and gives the same result as after full discovery.
 @Suite(.timeLimit(.minutes(15))) struct ClientReadSelectedTests {

@@ -1,6 +1,4 @@
-import BluetoothLE
 import TestSupport
-import Testing
 
 /// Some servers agree to a larger ATT_MTU but still cut values to the minimum one.
 @Suite(.timeLimit(.minutes(15))) struct CutValuesTests {

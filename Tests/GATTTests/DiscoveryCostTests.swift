@@ -1,6 +1,4 @@
-import BluetoothLEText
 import TestSupport
-import Testing
 
 @testable import BluetoothLE
 

@@ -1,4 +1,3 @@
-import BluetoothLE
 import TestSupport
 
 /// Returns the kind of an error, as in JSON errors.

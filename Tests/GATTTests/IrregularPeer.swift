@@ -1,4 +1,3 @@
-import BluetoothLE
 import TestSupport
 
 extension IrregularEntry {

@@ -1,6 +1,4 @@
-import BluetoothLE
 import TestSupport
-import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct LostValuesTests {
   /// There are few notes, and the last one gives the total.

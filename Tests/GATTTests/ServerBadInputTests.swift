@@ -1,7 +1,5 @@
-import BluetoothLE
 import Foundation
 import TestSupport
-import Testing
 
 /// Runs the `att-server` cases of Tests/Vectors/bad_inputs.json.
 @Suite(.timeLimit(.minutes(15))) struct ServerBadInputTests {

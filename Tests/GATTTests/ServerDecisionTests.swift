@@ -1,7 +1,5 @@
-import BluetoothLE
 import BluetoothLESimulator
 import TestSupport
-import Testing
 
 /// The owner of the attributes may refuse, delay or suppress answers to valid requests.
 @Suite(.timeLimit(.minutes(15))) struct ServerDecisionTests {

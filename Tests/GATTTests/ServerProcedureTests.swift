@@ -1,8 +1,5 @@
-import BluetoothLE
 import BluetoothLESimulator
-import BluetoothLEText
 import TestSupport
-import Testing
 
 /// Checks requests and answers of our own server cases, at ATT_MTU 23 unless the case raises it.
 @Suite(.timeLimit(.minutes(15))) struct ServerProcedureTests {

@@ -1,8 +1,5 @@
-import BluetoothLE
-import BluetoothLEText
 import Foundation
 import TestSupport
-import Testing
 
 /// The server's end of a link. The test controls the client's end.
 @LoopActor

@@ -1,6 +1,4 @@
-import BluetoothLE
 import TestSupport
-import Testing
 
 /// Tests the server on its channel: notifications, indications, timeouts.
 @Suite(.timeLimit(.minutes(15))) struct ServerTests {

@@ -1,7 +1,5 @@
-import BluetoothLE
 import Foundation
 import TestSupport
-import Testing
 
 /// Replays 94 conversations of GATT.TS server test purposes byte for byte. Our own are in ServerProcedureTests.
 @Suite(.timeLimit(.minutes(15))) struct ServerVectorTests {

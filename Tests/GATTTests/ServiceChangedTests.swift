@@ -1,6 +1,4 @@
-import BluetoothLE
 import TestSupport
-import Testing
 
 /// Service Changed (Vol 3 Part G §7.1) causes rediscovery of the named range only.
 @Suite(.timeLimit(.minutes(15))) struct ServiceChangedTests {

@@ -1,6 +1,4 @@
-import BluetoothLE
 import TestSupport
-import Testing
 
 /// Several consumers of one client's values.
 @Suite(.timeLimit(.minutes(15))) struct SharedSubscriptionTests {

@@ -1,7 +1,4 @@
-import BluetoothLE
-import BluetoothLEText
 import TestSupport
-import Testing
 
 private let phone = PeerAddress(Address(rawValue: 0x11_22_33_44_55_66), .random)
 private var enhancedV2: Event.ConnectionComplete {

@@ -1,7 +1,4 @@
-import BluetoothLE
-import BluetoothLEText
 import TestSupport
-import Testing
 
 /// The return parameters of a successful command, with their bytes: one of each type.
 private struct ReturnVector: Sendable {

@@ -1,8 +1,5 @@
-import BluetoothLE
-import BluetoothLEText
 import Foundation
 import TestSupport
-import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct H4FramerTests {
   private func packets(_ octets: [UInt8], pieces: () -> Int, _ sender: Direction = .controllerToHost) throws -> [[UInt8]] {

@@ -1,6 +1,4 @@
-import BluetoothLE
 import TestSupport
-import Testing
 
 private let phone = PeerAddress(Address(rawValue: 0x11_22_33_44_55_66), .random)
 

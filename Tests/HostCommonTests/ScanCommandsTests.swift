@@ -1,6 +1,4 @@
-import BluetoothLE
 import TestSupport
-import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct ScanCommandsTests {
   private func controller(_ commands: [Opcode], _ features: LEFeatures = [], _ type: AddressType = .public) -> ControllerInfo {

@@ -1,8 +1,6 @@
-import BluetoothLE
 import BluetoothLESimulator
 import Foundation
 import TestSupport
-import Testing
 
 /// Pairings of our two roles with Bumble: the method of Vol 3 Part H Table 2.8, and what both sides then know. One process of Bumble each.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct BumblePairingTests {

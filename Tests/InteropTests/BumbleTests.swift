@@ -1,7 +1,5 @@
-import BluetoothLEText
 import Foundation
 import TestSupport
-import Testing
 
 /// Every command against Bumble's peripheral over Bumble's controller, so that two independent stacks must agree.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct BumbleTests {

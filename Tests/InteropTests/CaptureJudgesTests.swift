@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// What other decoders say of captures on which decoders disagree. `DecodedCaptureTests` has what blectl says, and who is right.
 @Suite(.timeLimit(.minutes(15))) struct CaptureJudgesTests {

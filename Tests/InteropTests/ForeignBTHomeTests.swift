@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// Compares our decoding of BTHome frames with `bthome-ble` from PyPI, an independent decoder. The frames cover every object, several
 /// objects, events, truncated frames, unknown objects, random bytes, and encryption with the right and with a wrong key.

@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// Compares our decoding of random beacons with ruuvitag-sensor and inkbird-ble from PyPI.
 @Suite(.timeLimit(.minutes(15))) struct ForeignBeaconTests {

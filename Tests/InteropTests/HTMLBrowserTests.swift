@@ -1,8 +1,6 @@
-import BluetoothLEText
 import Foundation
 import Scripts
 import TestSupport
-import Testing
 
 /// The HTML report as Chromium shows it.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct HTMLBrowserTests {

@@ -1,8 +1,6 @@
-import BluetoothLEText
 import Foundation
 import Scripts
 import TestSupport
-import Testing
 
 /// JUnit reports, validated by libxml2 with the schema of Jenkins' xUnit plugin and the rules of Ant's, and read by Python.
 @Suite(.timeLimit(.minutes(15))) struct JUnitConsumerTests {

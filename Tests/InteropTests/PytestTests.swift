@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// The example that drives a device from pytest, through a session for programs.
 @Suite(.timeLimit(.minutes(15))) struct PytestTests {

@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// A session with Bumble gives the same records and exit code on replay. Only the rate of a transfer, and times within the tolerance of
 /// `Replayed`, may differ: they depend on the machine's speed.

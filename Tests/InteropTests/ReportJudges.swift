@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// The parsers and validators of reports, with their results. If one of them is not installed, the test that uses it fails.
 enum ReportJudges {

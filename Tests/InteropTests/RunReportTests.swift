@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 /// All reports of one run, read by independent tools.
 @Suite(.timeLimit(.minutes(15))) struct RunReportTests {

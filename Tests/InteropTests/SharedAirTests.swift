@@ -1,7 +1,6 @@
 import Foundation
 import Glibc
 import TestSupport
-import Testing
 
 /// `sim --listen` with Bumble's host and blectl's as clients: two independent stacks in one air.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct SharedAirTests {

@@ -1,8 +1,6 @@
-import BluetoothLEText
 import Foundation
 import Scripts
 import TestSupport
-import Testing
 
 /// Test Anything Protocol reports, checked with Perl's Test::Harness: the output of `prove`, and its parser's result for each line.
 @Suite(.timeLimit(.minutes(15))) struct TAPConsumerTests {

@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 import Traces
 
 /// `decode trace`, tshark and btmon agree on every packet: direction, time, opcodes, and each field with a name in both

@@ -1,7 +1,5 @@
-import BluetoothLE
 import Foundation
 import TestSupport
-import Testing
 
 /// Our own host with two concurrent links to Bumble's peripherals. A controller, including Bumble's, initiates one connection at a time.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct TwoLinksTests {

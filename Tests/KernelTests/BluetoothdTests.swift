@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 extension KernelTests {
   /// Tests next to a running bluetoothd. All other tests run without it and without D-Bus.

@@ -1,5 +1,4 @@
 import TestSupport
-import Testing
 
 extension KernelTests {
   /// Runs the browser over the kernel's sockets, and with our own host on a user channel.

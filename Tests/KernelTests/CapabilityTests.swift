@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 extension KernelTests {
   /// Runs the program with file capabilities, as an unprivileged user has it from the package.

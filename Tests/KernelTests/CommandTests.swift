@@ -1,5 +1,4 @@
 import TestSupport
-import Testing
 
 extension KernelTests {
   /// Runs the commands on the kernel's own adapter, and compares with BlueZ's tools.

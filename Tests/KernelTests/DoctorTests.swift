@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 extension KernelTests {
   /// Each finding, on a machine in the corresponding state.

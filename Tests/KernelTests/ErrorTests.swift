@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 extension KernelTests {
   /// Errors that users meet, each of which leaves no scan and no connection behind.

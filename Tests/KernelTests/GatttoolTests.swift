@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 extension KernelTests {
   /// Runs BlueZ's gatttool and ours in turn with the same arguments, adapter and device. Output (byte for byte) and exit codes must match.

@@ -1,7 +1,5 @@
-import BluetoothLE
 import Foundation
 import TestSupport
-import Testing
 
 extension KernelTests {
   /// Tests with the kernel on both ends. The peripheral counts exactly the bytes that reach its ATT layer, and keeps up with blectl.

@@ -1,7 +1,5 @@
-import BluetoothLE
 import BluetoothLELinux
 import TestSupport
-import Testing
 
 extension KernelTests {
   /// The links of an adapter, whichever program made them, and a lost link that is restored.

@@ -1,5 +1,4 @@
 import TestSupport
-import Testing
 
 extension KernelTests {
   /// An interactive session on a terminal, over the kernel's sockets.

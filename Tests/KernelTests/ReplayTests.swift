@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 extension KernelTests {
   /// A recording made on the kernel's stack is replayed without it. The recordings are our own traces, and btmon's of other programs.

@@ -1,5 +1,4 @@
 import TestSupport
-import Testing
 
 extension KernelTests {
   /// Sessions that stay open, over the kernel's sockets.

@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 extension KernelTests {
   /// btmon reads the output of `--trace` without complaint and shows the whole exchange, for every kind of adapter. (These tests are here

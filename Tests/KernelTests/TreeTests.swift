@@ -1,6 +1,5 @@
 import Foundation
 import TestSupport
-import Testing
 
 extension KernelTests {
   /// blectl and BlueZ's tools show the same handles, UUIDs, properties and values of Lock-01.

@@ -1,6 +1,5 @@
 import BluetoothLELinux
 import TestSupport
-import Testing
 
 extension KernelTests {
   /// Two concurrent links on one adapter of the kernel. Its controller initiates one connection at a time.

@@ -1,6 +1,4 @@
-import BluetoothLE
 import TestSupport
-import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct RecombinationTests {
   private func reassemble(_ packets: [[UInt8]]) throws -> (frames: [L2CAPFrame], dropped: Int) {

@@ -1,6 +1,4 @@
-import BluetoothLE
 import TestSupport
-import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct ScanTests {
   /// Scans for `time` and returns the reports.

@@ -1,4 +1,3 @@
-import BluetoothLE
 import TestSupport
 
 /// A controller with scripted answers to each command. By default it starts, scans, and connects to the requested peer.

@@ -1,7 +1,5 @@
-import BluetoothLE
 import BluetoothLESimulator
 import TestSupport
-import Testing
 
 /// A simulated device that keeps what is written to ff01, notifies ff02, refuses ff03, takes
 /// only commands at ff04, disconnects after 00 at ff05, and counts the subscribers of ff02 at ff06.
@@ -66,12 +64,22 @@ func reason(_ body: () async throws -> Void) async -> BluetoothError.Reason? {
     let (adapter, device) = try await opened()
     try await adapter.withConnection(to: device) { device in
       #expect(await reason { _ = try await device.characteristic("abcd") } == .notFound)
-      #expect(await reason { _ = try await device.characteristic("2a0") } == .ambiguous)
       #expect(await reason { _ = try await device.characteristic("0x0") } == .invalidArgument)
       #expect(await reason { _ = try await device.characteristic("ff01").notifications() } == .unsupported)
       #expect(await reason { _ = try await device.characteristic("ff03").read() } == .security)
       let all = try await device.services().first { $0.uuid == "ff00" }?.characteristics.compactMap(\.uuid)
       #expect(all == ["ff01", "ff02", "ff03", "ff04", "ff05", "ff06"])
+    }
+  }
+
+  @Test func oneOfSeveralIsNamedByItsNumber() async throws {
+    let twins = #"{"uuid": "ff01", "properties": ["read"], "value": "01"}, {"uuid": "ff01", "properties": ["read"], "value": "02"}"#
+    let (adapter, device) = try await opened(
+      #"{"name": "Made", "address": "D1:00:00:00:00:99/random", "advertisement": {"name": "Made"}, "#
+        + #""services": [{"uuid": "ff00", "characteristics": [\#(twins)]}]}"#)
+    try await adapter.withConnection(to: device) { device in
+      #expect(await reason { _ = try await device.characteristic("ff01") } == .ambiguous)
+      #expect(try await device.characteristic("ff01[2]").read().bytes == [2])
     }
   }
 

@@ -1,8 +1,6 @@
-import BluetoothLE
 import BluetoothLESimulator
 import Synchronization
 import TestSupport
-import Testing
 
 /// A person in front of a device that displays a passkey.
 private final class Person: PairingDelegate {

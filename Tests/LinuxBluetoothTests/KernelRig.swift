@@ -1,4 +1,3 @@
-import BluetoothLE
 import TestSupport
 
 @testable import BluetoothLELinux

@@ -1,7 +1,5 @@
-import BluetoothLE
 import Glibc
 import TestSupport
-import Testing
 
 @testable import BluetoothLELinux
 

@@ -1,7 +1,5 @@
-import BluetoothLE
 import SystemPackage
 import TestSupport
-import Testing
 
 @testable import BluetoothLELinux
 

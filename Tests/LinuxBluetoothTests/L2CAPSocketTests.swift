@@ -1,8 +1,6 @@
-import BluetoothLE
 import Glibc
 import SystemPackage
 import TestSupport
-import Testing
 
 @testable import BluetoothLELinux
 

@@ -1,6 +1,4 @@
-import BluetoothLE
 import TestSupport
-import Testing
 
 @testable import BluetoothLELinux
 

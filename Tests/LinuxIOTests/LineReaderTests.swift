@@ -1,8 +1,6 @@
-import BluetoothLE
 import BluetoothLELinux
 import Glibc
 import TestSupport
-import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct LineReaderTests {
   /// Returns the lines from a pipe, into which each of `parts` is written after the previous one was read.

@@ -1,8 +1,6 @@
-import BluetoothLEText
 import Glibc
 import SystemPackage
 import TestSupport
-import Testing
 
 @testable import BluetoothLE
 @testable import BluetoothLELinux

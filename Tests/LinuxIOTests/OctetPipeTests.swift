@@ -1,7 +1,6 @@
 import Glibc
 import SystemPackage
 import TestSupport
-import Testing
 
 @testable import BluetoothLE
 @testable import BluetoothLELinux

@@ -1,9 +1,7 @@
-import BluetoothLE
 import BluetoothLELinux
 import Foundation
 import Glibc
 import TestSupport
-import Testing
 
 /// Tests the file to which several processes add lines.
 @Suite(.timeLimit(.minutes(15))) struct StateLogTests {

@@ -2,7 +2,6 @@ import Foundation
 import Glibc
 import SystemPackage
 import TestSupport
-import Testing
 import Traces
 
 @testable import BluetoothLE

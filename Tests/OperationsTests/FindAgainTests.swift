@@ -1,7 +1,5 @@
 import BluetoothLESimulator
-import BluetoothLEText
 import TestSupport
-import Testing
 
 @testable import BluetoothLE
 

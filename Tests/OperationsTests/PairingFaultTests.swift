@@ -1,7 +1,6 @@
 import BluetoothLESimulator
 import Foundation
 import TestSupport
-import Testing
 
 @testable import BluetoothLE
 

@@ -1,7 +1,5 @@
-import BluetoothLE
 import BluetoothLESimulator
 import TestSupport
-import Testing
 
 /// Every accepted entry of a peripheral file has an effect.
 @Suite(.timeLimit(.minutes(15))) struct PeripheralAccessTests {

@@ -1,8 +1,6 @@
-import BluetoothLE
 import BluetoothLEDeviceFiles
 import Foundation
 import TestSupport
-import Testing
 
 @testable import BluetoothLESimulator
 

@@ -1,8 +1,5 @@
-import BluetoothLE
 import BluetoothLESimulator
-import BluetoothLEText
 import TestSupport
-import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct PeripheralPresetTests {
   @Test func whatIsInTheAir() throws {

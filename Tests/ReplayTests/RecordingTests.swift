@@ -1,6 +1,4 @@
-import BluetoothLE
 import TestSupport
-import Testing
 import Traces
 
 /// Tests recordings that are built from traces.

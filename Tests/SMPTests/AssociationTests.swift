@@ -1,6 +1,4 @@
-import BluetoothLE
 import TestSupport
-import Testing
 
 /// Pairs two of our state machines with all capabilities (Vol 3 Part H Table 2.8).
 @Suite(.timeLimit(.minutes(15))) struct AssociationTests {

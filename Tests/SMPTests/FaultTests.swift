@@ -1,6 +1,4 @@
-import BluetoothLE
 import TestSupport
-import Testing
 
 /// A pairing with one method, in which something goes wrong.
 struct PairingKind: Sendable, CustomTestStringConvertible {

@@ -1,4 +1,3 @@
-import BluetoothLE
 import TestSupport
 
 /// Two of our state machines that talk to each other over a link without Bluetooth. Users type what the other device displays.

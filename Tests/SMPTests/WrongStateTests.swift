@@ -1,6 +1,4 @@
-import BluetoothLE
 import TestSupport
-import Testing
 
 /// Every PDU in every state. The states are snapshots of whole pairings.
 @Suite(.timeLimit(.minutes(15))) struct WrongStateTests {

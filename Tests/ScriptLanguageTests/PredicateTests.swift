@@ -1,7 +1,5 @@
-import BluetoothLEText
 import Scripts
 import TestSupport
-import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct PredicateTests {
   enum Outcome { case holds, fails, mistake }

@@ -1,7 +1,6 @@
 import Foundation
 import Scripts
 import TestSupport
-import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct ScriptParserTests {
   static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(

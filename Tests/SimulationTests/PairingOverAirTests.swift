@@ -1,7 +1,5 @@
-import BluetoothLE
 import BluetoothLEDeviceFiles
 import TestSupport
-import Testing
 
 @testable import BluetoothLESimulator
 

@@ -1,7 +1,5 @@
-import BluetoothLE
 import BluetoothLESimulator
 import TestSupport
-import Testing
 
 /// Tests the built-in peripherals through all layers: client, host, HCI, link layer, server.
 @Suite(.timeLimit(.minutes(15))) struct PeripheralOverAirTests {

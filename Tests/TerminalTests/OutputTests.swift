@@ -1,8 +1,5 @@
-import BluetoothLE
-import BluetoothLEText
 import Glibc
 import TestSupport
-import Testing
 
 @testable import Terminal
 

@@ -1,8 +1,5 @@
-import BluetoothLE
-import BluetoothLEText
 import Scripts
 import TestSupport
-import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct HTMLReportTests {
   private static func page(_ results: [TestResult]) -> String {

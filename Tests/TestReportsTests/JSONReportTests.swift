@@ -1,7 +1,5 @@
-import BluetoothLEText
 import Scripts
 import TestSupport
-import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct JSONReportTests {
   private static func text(_ build: (inout RecordWriter) -> Void) -> String {

@@ -1,7 +1,5 @@
-import BluetoothLEText
 import Scripts
 import TestSupport
-import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct JUnitReportTests {
   private static func document(_ results: [TestResult], host: String = "localhost") -> String {

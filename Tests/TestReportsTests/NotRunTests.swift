@@ -1,7 +1,5 @@
-import BluetoothLEText
 import Scripts
 import TestSupport
-import Testing
 
 /// Tests reports of a failed setup, and of an `expect N of` with too few values.
 @Suite(.timeLimit(.minutes(15))) struct NotRunTests {

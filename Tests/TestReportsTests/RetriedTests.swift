@@ -1,7 +1,5 @@
-import BluetoothLEText
 import Scripts
 import TestSupport
-import Testing
 
 /// Tests reports of tests that ran again after a failure, and on several devices.
 @Suite(.timeLimit(.minutes(15))) struct RetriedTests {

@@ -1,6 +1,5 @@
 import Scripts
 import TestSupport
-import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct TAPReportTests {
   @Test func showsEachOutcome() {

@@ -1,6 +1,4 @@
-import BluetoothLEText
 import TestSupport
-import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct RegularExpressionTests {
   @Test(arguments: [

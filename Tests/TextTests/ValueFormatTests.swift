@@ -1,6 +1,4 @@
-import BluetoothLEText
 import TestSupport
-import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct ValueFormatTests {
   /// Typed text gives these bytes, which are shown like this.

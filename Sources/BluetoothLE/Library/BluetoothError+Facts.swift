@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import SystemPackage
-
 /// An error that describes itself in a sentence, such as that of an adapter of the system.
 package protocol DescribedError: Error {
   var kind: BluetoothError.Reason { get }
@@ -187,7 +185,7 @@ extension BluetoothError {
     case .wrongPasskey(.peer): "the device says that the passkey is wrong"
     case .numberRefused(.us): "the numbers differ"
     case .numberRefused(.peer): "the device says that the numbers differ"
-    case .passkeyNotEntered: "nobody entered the passkey"
+    case .passkeyNotEntered: "the passkey was not entered"
     case .canceled: "it was canceled"
     case .refused(let reason): "the device refused it (\(reason))"
     case .silent(let time): "the device was silent for \(seconds(time))"

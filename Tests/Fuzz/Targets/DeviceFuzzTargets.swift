@@ -1,4 +1,3 @@
-import BluetoothLE
 import BluetoothLEDeviceFiles
 import TestSupport
 

@@ -1,5 +1,3 @@
-import BluetoothLE
-import BluetoothLEText
 import Terminal
 import TestSupport
 import Traces

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Opens a lock with its code, and waits for its answer: lock
 import BluetoothLELinux
 
