@@ -131,40 +131,40 @@ let package = Package(
       path: "Tests/TestSupport"),
     .testTarget(name: "TextTests", dependencies: ["BluetoothLEText", "TestSupport"]),
     .testTarget(name: "EventLoopTests", dependencies: ["BluetoothLE", "TestSupport"]),
-    .testTarget(name: "BluetoothTests", dependencies: ["BluetoothLE", "BluetoothLEText", "TestSupport"]),
-    .testTarget(name: "CryptoTests", dependencies: ["BluetoothLE", "BluetoothLEText", "TestSupport"]),
-    .testTarget(name: "ValuesTests", dependencies: ["BluetoothLE", "BluetoothLEText", "TestSupport"]),
-    .testTarget(name: "CapturesTests", dependencies: ["Traces", "BluetoothLE", "BluetoothLEText", "TestSupport"]),
-    .testTarget(name: "HostCommonTests", dependencies: ["BluetoothLE", "TestSupport"]),
-    .testTarget(name: "HCITests", dependencies: ["BluetoothLE", "BluetoothLEText", "TestSupport"]),
-    .testTarget(name: "L2CAPTests", dependencies: ["BluetoothLE", "BluetoothLEText", "TestSupport"]),
+    .testTarget(name: "BluetoothTests", dependencies: ["BluetoothLE", "TestSupport"]),
+    .testTarget(name: "CryptoTests", dependencies: ["TestSupport"]),
+    .testTarget(name: "ValuesTests", dependencies: ["BluetoothLE", "TestSupport"]),
+    .testTarget(name: "CapturesTests", dependencies: ["Traces", "TestSupport"]),
+    .testTarget(name: "HostCommonTests", dependencies: ["TestSupport"]),
+    .testTarget(name: "HCITests", dependencies: ["TestSupport"]),
+    .testTarget(name: "L2CAPTests", dependencies: ["TestSupport"]),
     .testTarget(name: "SMPTests", dependencies: ["BluetoothLE", "BluetoothLEText", "TestSupport"]),
-    .testTarget(name: "ATTTests", dependencies: ["BluetoothLE", "BluetoothLEText", "TestSupport"]),
-    .testTarget(name: "GATTTests", dependencies: ["BluetoothLESimulator", "BluetoothLE", "BluetoothLEText", "TestSupport"]),
-    .testTarget(name: "DeviceFilesTests", dependencies: ["BluetoothLEDeviceFiles", "BluetoothLE", "BluetoothLEText", "TestSupport"]),
-    .testTarget(name: "GAPTests", dependencies: ["BluetoothLE", "BluetoothLEText", "TestSupport"]),
-    .testTarget(name: "ReplayTests", dependencies: ["Traces", "BluetoothLE", "TestSupport"]),
-    .testTarget(name: "DecodingTests", dependencies: ["Traces", "BluetoothLE", "BluetoothLEText", "TestSupport"]),
+    .testTarget(name: "ATTTests", dependencies: ["BluetoothLE", "TestSupport"]),
+    .testTarget(name: "GATTTests", dependencies: ["BluetoothLESimulator", "BluetoothLE", "TestSupport"]),
+    .testTarget(name: "DeviceFilesTests", dependencies: ["BluetoothLEDeviceFiles", "BluetoothLE", "TestSupport"]),
+    .testTarget(name: "GAPTests", dependencies: ["BluetoothLE", "TestSupport"]),
+    .testTarget(name: "ReplayTests", dependencies: ["Traces", "TestSupport"]),
+    .testTarget(name: "DecodingTests", dependencies: ["Traces", "TestSupport"]),
     .testTarget(
       name: "PeripheralsTests",
       dependencies: ["BluetoothLESimulator", "BluetoothLEDeviceFiles", "BluetoothLE", "BluetoothLEText", "TestSupport"]),
     .testTarget(
       name: "SimulationTests",
-      dependencies: ["BluetoothLESimulator", "BluetoothLEDeviceFiles", "BluetoothLE", "BluetoothLEText", "TestSupport"]),
+      dependencies: ["BluetoothLESimulator", "BluetoothLEDeviceFiles", "BluetoothLE", "TestSupport"]),
     .testTarget(name: "LEHostTests", dependencies: ["BluetoothLESimulator", "BluetoothLE", "TestSupport"]),
     .testTarget(
-      name: "LinuxIOTests", dependencies: ["Traces", "BluetoothLELinux", "BluetoothLE", "BluetoothLEText", "TestSupport", system]),
+      name: "LinuxIOTests", dependencies: ["Traces", "BluetoothLELinux", "BluetoothLE", "TestSupport", system]),
     .testTarget(
       name: "LinuxBluetoothTests",
       dependencies: ["BluetoothLELinux", "BluetoothLE", "TestSupport", "CBluetoothLEBlueZ", system]),
-    .testTarget(name: "FindingTests", dependencies: ["BluetoothLEDeviceFiles", "BluetoothLE", "BluetoothLEText", "TestSupport"]),
+    .testTarget(name: "FindingTests", dependencies: ["BluetoothLEDeviceFiles", "BluetoothLE", "TestSupport"]),
     .testTarget(
       name: "OperationsTests",
       dependencies: ["BluetoothLESimulator", "BluetoothLEDeviceFiles", "BluetoothLE", "BluetoothLEText", "TestSupport"]),
     .testTarget(name: "LibraryTests", dependencies: ["BluetoothLESimulator", "BluetoothLE", "TestSupport"]),
-    .testTarget(name: "TestReportsTests", dependencies: ["Scripts", "BluetoothLE", "BluetoothLEText", "TestSupport"]),
+    .testTarget(name: "TestReportsTests", dependencies: ["Scripts", "TestSupport"]),
     .testTarget(name: "ScriptLanguageTests", dependencies: ["Scripts", "BluetoothLEText", "TestSupport"]),
-    .testTarget(name: "TerminalTests", dependencies: ["Terminal", "BluetoothLE", "BluetoothLEText", "TestSupport"]),
+    .testTarget(name: "TerminalTests", dependencies: ["Terminal", "TestSupport"]),
     .testTarget(
       name: "BlectlTests",
       dependencies: [
@@ -175,7 +175,7 @@ let package = Package(
     .testTarget(name: "Fuzz", dependencies: fuzzed, path: "Tests/Fuzz", exclude: ["Fuzz.swift", "CLibFuzzer", "Corpus"]),
     .testTarget(
       name: "InteropTests",
-      dependencies: ["blectl", "Scripts", "Traces", "BluetoothLESimulator", "BluetoothLE", "BluetoothLEText", "TestSupport"],
+      dependencies: ["blectl", "Scripts", "Traces", "BluetoothLESimulator", "BluetoothLE", "TestSupport"],
       exclude: [
         "ant-junit.xsd", "beacon_frames.py", "bthome_frames.py", "bumble_air.py", "bumble_client.py", "foreign_values.py", "junit_facts.py",
         "tap_facts.pl",
@@ -183,7 +183,7 @@ let package = Package(
       ]),
     .testTarget(
       name: "KernelTests",
-      dependencies: ["blectl", "Traces", "BluetoothLESimulator", "BluetoothLELinux", "BluetoothLE", "TestSupport", system]),
+      dependencies: ["blectl", "Traces", "BluetoothLESimulator", "BluetoothLELinux", "TestSupport", system]),
   ],
   swiftLanguageModes: [.v6]
 )
