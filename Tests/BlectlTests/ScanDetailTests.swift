@@ -20,10 +20,9 @@ import TestSupport
     ("04ff4c0012", "  adv_ind  Manufacturer Specific Data  004c Apple, Inc.  12"), ("03ff4c00", "004c Apple, Inc.  "),
     ("02ff4c", "Data  4c"),
     ("04160f18aa", "  adv_ind  Service Data - 16-bit UUID  180f Battery Service  aa"), ("021601", "UUID  01"),
-    ("037e0102", "AD type 0x7e  0102"), ("0201", "(malformed: "),
-    // A device that sends the type of its address first.
-    ("081b0022110038c1a4", "LE Bluetooth Device Address  A4:C1:38:00:11:22/public (0022110038c1a4)"),
+    ("037e0102", "AD type 0x7e  0102"),
     ("05120600a000", "Peripheral Connection Interval Range  7.5 ms to 200 ms (0600a000)"), ("", "  adv_ind  (empty)"),
+    ("0201", "(malformed: "),
     ("0716d2fc40023c0a", "BTHome 26.2 °C"), ("0716d2fc40fa0102", "BTHome unknown: fa0102"), ("0416d2fc40", "BTHome without values"),
     ("1aff4c000215e2c56db5dffb48d2b060d0f5a71096e000010002c5", "iBeacon 1/2 e2c56db5"),
   ]) func everyType(_ data: String, _ line: String) {

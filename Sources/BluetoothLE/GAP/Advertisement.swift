@@ -24,44 +24,75 @@ package struct Advertisement: Hashable, Sendable {
   }
 
   /// The complete AD structures, in order. The list ends at the first zero length, or at the first length that exceeds the data.
-  package var structures: [ADStructure] { Array(Walk(bytes: bytes)) }
+  package var structures: [ADStructure] {
+    Walk(bytes: bytes).map { ADStructure(type: $0.type, data: Array(bytes[$0.data])) }
+  }
 
   // MARK: Single values
 
-  /// The last `ADStructure.flags`. Nil without Flags.
-  package var flags: UInt8? { last { $0.flags } }
+  /// The first byte of Flags: bit 0 limited discoverable, bit 1 general discoverable, bit 2 no BR/EDR. Nil without Flags.
+  package var flags: UInt8? { lastValue(of: ADType.flags, octets: 1).flatMap { bytes[$0].first } }
 
   /// The Tx Power Level in dBm, −127…127. Nil if the advertisement has none.
-  package var txPower: Int8? { last { $0.txPower } }
+  package var txPower: Int8? { lastValue(of: ADType.txPowerLevel, octets: 1).flatMap { bytes[$0].first.map(Int8.init(bitPattern:)) } }
 
-  /// The last `ADStructure.appearance`. Nil if the advertisement has none.
-  package var appearance: UInt16? { last { $0.appearance } }
+  /// The Appearance: category in the upper 10 bits, subcategory in the lower 6. Nil if the advertisement has none.
+  package var appearance: UInt16? {
+    lastValue(of: ADType.appearance, octets: 2).map { UInt16(bytes[$0.lowerBound]) | UInt16(bytes[$0.lowerBound + 1]) << 8 }
+  }
 
   /// The bytes of the Local Name, possibly empty or not UTF-8. Nil if the advertisement has no name.
-  package var name: [UInt8]? { nameStructure?.data }
+  package var name: [UInt8]? { nameRange.map { Array(bytes[$0.data]) } }
 
   /// Whether `name` is a Complete Local Name.
-  package var nameIsComplete: Bool { nameStructure?.type == ADType.completeLocalName }
+  package var nameIsComplete: Bool { nameRange?.type == ADType.completeLocalName }
 
   /// The Local Name, with U+FFFD for bytes that are not UTF-8. Nil if the advertisement has no name.
-  package var displayName: UntrustedText? { nameStructure.map { UntrustedText(String(decoding: $0.slice, as: UTF8.self)) } }
+  package var displayName: UntrustedText? { nameRange.map { UntrustedText(String(decoding: bytes[$0.data], as: UTF8.self)) } }
 
-  /// The last `ADStructure.leDeviceAddress`. Nil if the advertisement has none.
-  package var leDeviceAddressPlace: (peer: PeerAddress, offset: Int)? { last { $0.leDeviceAddress } }
+  /// The LE Bluetooth Device Address (CSS Part A §1.16): six bytes, least significant first, then a type byte, whose bit 0 means random.
+  ///
+  /// Devices exist that send the type byte first. The parser assumes this order if the first byte is 00 or 01 and the last byte is not.
+  /// Otherwise, the order of the specification applies.
+  /// - Returns: The address, and the offset of its first byte in the structure's data, counted from 0.
+  package var leDeviceAddressPlace: (peer: PeerAddress, offset: Int)? {
+    guard let range = lastValue(of: ADType.leDeviceAddress, where: { $0 == 7 }) else { return nil }
+    let octets = Array(bytes[range])
+    let typeIsFirst = octets[6] > 1 && octets[0] <= 1
+    let type = typeIsFirst ? octets[0] : octets[6]
+    guard let address = Address(bigEndian: (typeIsFirst ? octets.dropFirst() : octets.dropLast()).reversed()) else { return nil }
+    return (PeerAddress(address, type & 1 == 1 ? .random : .public), typeIsFirst ? 1 : 0)
+  }
 
   // MARK: Lists
 
   /// The offered services from all complete and incomplete lists of 16-, 32- and 128-bit UUIDs, in order of appearance, with duplicates.
-  package var serviceUUIDs: [UUID] { Walk(bytes: bytes).flatMap { $0.serviceUUIDs } }
+  package var serviceUUIDs: [UUID] { uuids(ADType.serviceUUIDs16Incomplete...ADType.serviceUUIDs128, width: Self.listWidth) }
 
   /// The services from all Service Solicitation lists, which the device wants its peer to offer.
-  package var solicitedUUIDs: [UUID] { Walk(bytes: bytes).flatMap { $0.solicitedUUIDs } }
+  package var solicitedUUIDs: [UUID] { uuids(ADType.solicitedUUIDs16...ADType.solicitedUUIDs32, width: Self.solicitationWidth) }
 
   /// All Manufacturer Specific Data structures with at least a company identifier, in order of appearance. A company may occur repeatedly.
-  package var manufacturerData: [(company: UInt16, data: [UInt8])] { Walk(bytes: bytes).compactMap { $0.manufacturerData } }
+  package var manufacturerData: [(company: UInt16, data: [UInt8])] {
+    var found: [(company: UInt16, data: [UInt8])] = []
+    for part in Walk(bytes: bytes) {
+      guard part.type == ADType.manufacturerData, part.data.count >= 2 else { continue }
+      let company = UInt16(bytes[part.data.lowerBound]) | UInt16(bytes[part.data.lowerBound + 1]) << 8
+      found.append((company, Array(bytes[part.data.dropFirst(2)])))
+    }
+    return found
+  }
 
   /// All Service Data structures with at least a whole UUID, in order of appearance.
-  package var serviceData: [(uuid: UUID, data: [UInt8])] { Walk(bytes: bytes).compactMap { $0.serviceData } }
+  package var serviceData: [(uuid: UUID, data: [UInt8])] {
+    var found: [(uuid: UUID, data: [UInt8])] = []
+    for part in Walk(bytes: bytes) {
+      guard let width = Self.serviceDataWidth(part.type), part.data.count >= width else { continue }
+      guard let uuid = UUID(littleEndian: bytes[part.data.prefix(width)]) else { continue }
+      found.append((uuid, Array(bytes[part.data.dropFirst(width)])))
+    }
+    return found
+  }
 
   // MARK: Errors
 
@@ -77,7 +108,7 @@ package struct Advertisement: Hashable, Sendable {
     while walk.next() != nil {}
     guard let start = walk.error?.offset, bytes[start] > 0 else { return nil }
     let there = bytes[(start + 1)...]
-    return (there.first.map { ADStructure(type: $0, slice: there.dropFirst()) }, Int(bytes[start]))
+    return (there.first.map { ADStructure(type: $0, data: Array(there.dropFirst())) }, Int(bytes[start]))
   }
 
   /// All format errors: first the invalid structure that ended parsing, if any, then the values that are too short for their type.
@@ -85,20 +116,90 @@ package struct Advertisement: Hashable, Sendable {
     var values: [MalformedPacket] = []
     var walk = Walk(bytes: bytes)
     while let part = walk.next() {
-      guard let reason = part.defect else { continue }
-      values.append(MalformedPacket("AD type 0x\(Hex.encode(part.type)): \(reason)", at: part.slice.startIndex - 2))
+      if let reason = Self.defect(type: part.type, count: part.data.count) {
+        let type = Hex.encode(part.type)
+        values.append(MalformedPacket("AD type 0x\(type): \(reason)", at: part.data.lowerBound - 2))
+      }
     }
     return (walk.error.map { [$0] } ?? []) + values
   }
 
+  private static func defect(type: UInt8, count: Int) -> String? {
+    if let width = listWidth(type) ?? solicitationWidth(type), count % width != 0 {
+      return width == 2 ? "16-bit UUID list has an odd octet" : "\(width * 8)-bit UUID list is not a multiple of \(width)"
+    }
+    if let width = serviceDataWidth(type), count < width { return "service data shorter than its UUID" }
+    return switch type {
+    case ADType.flags where count == 0: "empty flags"
+    case ADType.txPowerLevel where count == 0: "empty TX power level"
+    case ADType.appearance where count < 2: "appearance shorter than 2"
+    case ADType.leDeviceAddress where count != 7: "LE device address has \(count) bytes instead of 7"
+    case ADType.manufacturerData where count < 2: "manufacturer data shorter than the company id"
+    default: nil
+    }
+  }
+
   // MARK: Walking
 
-  private var nameStructure: ADStructure? { last(of: ADType.completeLocalName) ?? last(of: ADType.shortenedLocalName) }
+  /// Returns the size in bytes of each UUID in a list of offered services. Returns nil if the AD type is not such a list.
+  private static func listWidth(_ type: UInt8) -> Int? {
+    switch type {
+    case ADType.serviceUUIDs16Incomplete, ADType.serviceUUIDs16: 2
+    case ADType.serviceUUIDs32Incomplete, ADType.serviceUUIDs32: 4
+    case ADType.serviceUUIDs128Incomplete, ADType.serviceUUIDs128: 16
+    default: nil
+    }
+  }
 
-  private func last(of type: UInt8) -> ADStructure? { last { $0.type == type ? $0 : nil } }
+  private static func solicitationWidth(_ type: UInt8) -> Int? {
+    switch type {
+    case ADType.solicitedUUIDs16: 2
+    case ADType.solicitedUUIDs32: 4
+    case ADType.solicitedUUIDs128: 16
+    default: nil
+    }
+  }
 
-  /// Returns the last value of a kind. A malformed structure, whose value is nil, does not hide an earlier valid one.
-  private func last<Value>(_ value: (ADStructure) -> Value?) -> Value? { Walk(bytes: bytes).reduce(nil) { value($1) ?? $0 } }
+  private static func serviceDataWidth(_ type: UInt8) -> Int? {
+    switch type {
+    case ADType.serviceData16: 2
+    case ADType.serviceData32: 4
+    case ADType.serviceData128: 16
+    default: nil
+    }
+  }
+
+  private var nameRange: (type: UInt8, data: Range<Int>)? {
+    var best: (type: UInt8, data: Range<Int>)?
+    for part in Walk(bytes: bytes) {
+      if part.type == ADType.completeLocalName || (part.type == ADType.shortenedLocalName && best?.type != ADType.completeLocalName) {
+        best = part
+      }
+    }
+    return best
+  }
+
+  private func lastValue(of type: UInt8, octets: Int) -> Range<Int>? { lastValue(of: type) { $0 >= octets } }
+
+  /// Finds the last value of an AD type whose length fits. A malformed value does not hide an earlier valid value.
+  private func lastValue(of type: UInt8, where fits: (_ octets: Int) -> Bool) -> Range<Int>? {
+    var last: Range<Int>?
+    for part in Walk(bytes: bytes) { if part.type == type, fits(part.data.count) { last = part.data } }
+    return last
+  }
+
+  private func uuids(_ types: ClosedRange<UInt8>, width: (UInt8) -> Int?) -> [UUID] {
+    var found: [UUID] = []
+    for part in Walk(bytes: bytes) {
+      guard types.contains(part.type), let width = width(part.type) else { continue }
+      var rest = part.data
+      while rest.count >= width {
+        if let uuid = UUID(littleEndian: bytes[rest.prefix(width)]) { found.append(uuid) }
+        rest = rest.dropFirst(width)
+      }
+    }
+    return found
+  }
 
   /// An iterator over AD structures. Stops at an invalid structure, and sets `error`.
   private struct Walk: Sequence, IteratorProtocol {
@@ -106,7 +207,7 @@ package struct Advertisement: Hashable, Sendable {
     var position = 0
     var error: MalformedPacket?
 
-    mutating func next() -> ADStructure? {
+    mutating func next() -> (type: UInt8, data: Range<Int>)? {
       guard position < bytes.count else { return nil }
       let start = position
       let length = Int(bytes[start])
@@ -126,7 +227,7 @@ package struct Advertisement: Hashable, Sendable {
         return nil
       }
       position = start + 1 + length
-      return ADStructure(type: bytes[start + 1], slice: bytes[start + 2..<position])
+      return (bytes[start + 1], start + 2..<position)
     }
   }
 }

@@ -10,7 +10,7 @@ package final class CompletionMemory {
   private var known: [PeerAddress: KnownAttributes.Record?] = [:]
 
   /// The latest result of `meaning` with `isOfAll`, and the `Client.descriptionVersion` at that time. Nil before the first such result.
-  private var last: (version: DescriptionVersion, handle: AttributeHandle, uuid: UUID?, meaning: ValueMeaning)?
+  private var last: (version: UInt64, handle: AttributeHandle, uuid: UUID?, meaning: ValueMeaning)?
 
   init(_ configuration: Configuration, adapter: @escaping @LoopActor () throws -> AdapterSpec) {
     self.configuration = configuration
@@ -85,7 +85,7 @@ extension CompletionMemory {
   ///   - uuid: The type of the attribute. Nil if the caller knows only the handle.
   package func meaning(of value: [UInt8], at handle: AttributeHandle, _ uuid: UUID?, on connection: Connection) -> ValueMeaning {
     let client = connection.client
-    if let last, last.version === client.descriptionVersion, last.handle == handle, last.uuid == uuid { return last.meaning }
+    if let last, last.version == client.descriptionVersion, last.handle == handle, last.uuid == uuid { return last.meaning }
     let (meaning, isOfAll) = meaning(at: handle, uuid, on: connection, of: value)
     if isOfAll { last = (client.descriptionVersion, handle, uuid, meaning) }
     return meaning

@@ -51,7 +51,8 @@ package enum AdvertisingDetail {
   private static func cut(_ advertisement: Advertisement) -> [String] {
     guard let (beginning, length) = advertisement.incomplete else { return ["(cut)"] }
     guard let beginning else { return ["(cut: 1 of \(length + 1) bytes)"] }
-    let text = beginning.isName ? "\"\(DisplayText.escape(beginning.data))\"" : Hex.encode(beginning.data)
+    let isName = [ADType.shortenedLocalName, ADType.completeLocalName, ADType.broadcastName].contains(beginning.type)
+    let text = isName ? "\"\(DisplayText.escape(beginning.data))\"" : Hex.encode(beginning.data)
     return ["\(name(beginning.type))  \(text)", "(cut: \(beginning.data.count + 2) of \(length + 1) bytes)"]
   }
 
@@ -63,42 +64,29 @@ package enum AdvertisingDetail {
 
   /// Returns the meaning of an AD structure and its bytes. Omits the bytes if the meaning contains all information.
   private static func value(_ structure: ADStructure, _ sender: Address?, _ formats: AdvertisingFormats, _ local: String?) -> String {
+    // The parser needs an advertisement, so wrap the structure in one.
+    let alone = Advertisement(structures: [structure]) ?? Advertisement([])
     let octets = Hex.encode(structure.data)
-    if structure.isName { return "\"\(DisplayText.escape(structure.data))\"" }
-    if let power = structure.txPower { return "\(power) dBm" }
-    if let (company, data) = structure.manufacturerData {
-      return "\(Hex.encode(company)) \(AssignedNumbers.company(company) ?? "(unknown company)")  \(Hex.encode(data))"
+    switch structure.type {
+    case ADType.flags: return alone.flags.map { "\(flags($0)) (\(octets))" } ?? octets
+    case ADType.shortenedLocalName, ADType.completeLocalName, ADType.broadcastName: return "\"\(DisplayText.escape(structure.data))\""
+    case ADType.txPowerLevel: return alone.txPower.map { "\($0) dBm" } ?? octets
+    case ADType.appearance:
+      return alone.appearance.flatMap { AssignedNumbers.appearance($0) }.map { "\($0) (\(octets))" } ?? octets
+    case ADType.classOfDevice: return ClassOfDevice(structure.data).map { "\($0) (\(octets))" } ?? octets
+    case ADType.manufacturerData:
+      guard let (company, data) = alone.manufacturerData.first else { return octets }
+      let id = Hex.encode(company)
+      return "\(id) \(AssignedNumbers.company(company) ?? "(unknown company)")  \(Hex.encode(data))"
         + meaning(DecodedData.manufacturer(company, data, name: local)) + meaning(formats.described(company, data))
-    }
-    if let (uuid, data) = structure.serviceData {
+    case ADType.serviceData16, ADType.serviceData32, ADType.serviceData128:
+      guard let (uuid, data) = alone.serviceData.first else { return octets }
       return "\(named(uuid))  \(Hex.encode(data))" + meaning(formats.service(uuid, data, sender: sender))
+    default:
+      let uuids = alone.serviceUUIDs + alone.solicitedUUIDs
+      if !uuids.isEmpty { return uuids.map(named).joined(separator: ", ") }
+      return ADStructureText.meaning(structure).map { "\($0) (\(octets))" } ?? octets
     }
-    let uuids = structure.serviceUUIDs + structure.solicitedUUIDs
-    if !uuids.isEmpty { return uuids.map(named).joined(separator: ", ") }
-    return meaning(structure).map { "\($0) (\(octets))" } ?? octets
-  }
-
-  /// Returns the meaning of an AD structure that the bytes complete. Returns nil for an unknown type, length or value.
-  private static func meaning(_ structure: ADStructure) -> String? {
-    func interval(_ number: UInt64, _ unit: Double) -> String { "\((Double(number) * unit).plainText) ms" }
-    if let bits = structure.flags { return flags(bits) }
-    if let appearance = structure.appearance { return AssignedNumbers.appearance(appearance) }
-    if let device = structure.classOfDevice { return device.description }
-    if let (least, greatest) = structure.connectionInterval {
-      let bounds = [least, greatest].map { $0 == 0xFFFF ? "any" : interval($0, 1.25) }
-      return bounds[0] == bounds[1] ? bounds[0] : "\(bounds[0]) to \(bounds[1])"
-    }
-    if let number = structure.advertisingInterval { return interval(number, 0.625) }
-    if let (peer, _) = structure.leDeviceAddress { return peer.description }
-    if let role = structure.role {
-      let roles = [
-        "peripheral only", "central only", "peripheral and central, peripheral preferred", "peripheral and central, central preferred",
-      ]
-      return Int(role) < roles.count ? roles[Int(role)] : nil
-    }
-    if let (scheme, rest) = structure.uri { return DisplayText.isPrintable(rest) ? scheme + DisplayText.escape(rest) : nil }
-    guard let names = structure.leFeatures.map(LEFeatures.names) else { return nil }
-    return names.isEmpty ? "none" : names.joined(separator: ", ")
   }
 
   /// Returns what the format of BTHome forbids or leaves to receivers: objects out of order, and repeated ones.
@@ -125,4 +113,45 @@ package enum AdvertisingDetail {
     let set = names.enumerated().filter { bits >> $0.offset & 1 == 1 }.map(\.element)
     return set.isEmpty ? "none" : set.joined(separator: ", ")
   }
+}
+
+/// The meaning of AD structures without a JSON field of their own (Core Specification Supplement, Part A).
+enum ADStructureText {
+  /// Returns the meaning of an AD structure. Returns nil for an unknown type, length or value.
+  static func meaning(_ structure: ADStructure) -> String? {
+    let data = structure.data
+    switch (structure.type, data.count) {
+    // §1.9. 0xFFFF means no specific value.
+    case (0x12, 4):
+      let bounds = [number(data[..<2]), number(data[2...])].map { $0 == 0xFFFF ? "any" : interval($0, 1.25) }
+      return bounds[0] == bounds[1] ? bounds[0] : "\(bounds[0]) to \(bounds[1])"
+    // §1.15. The long form has 3 or 4 bytes.
+    case (0x1A, 2), (0x2F, 3), (0x2F, 4): return interval(number(data[...]), 0.625)
+    // §1.16: bit 0 of the last byte is set for a random address.
+    case (ADType.leDeviceAddress, 7):
+      return "\(PeerAddress(Address(rawValue: number(data[..<6])), data[6] & 1 == 0 ? .public : .random))"
+    // §1.17.
+    case (0x1C, 1):
+      let roles = [
+        "peripheral only", "central only", "peripheral and central, peripheral preferred",
+        "peripheral and central, central preferred",
+      ]
+      return Int(data[0]) < roles.count ? roles[Int(data[0])] : nil
+    // §1.18: the first byte is a code for the scheme. 1 marks a complete URI.
+    case (ADType.uri, 1...):
+      let schemes: [UInt8: String] = [0x01: "", 0x16: "http:", 0x17: "https:"]
+      guard let scheme = schemes[data[0]], DisplayText.isPrintable(data[1...]) else { return nil }
+      return scheme + DisplayText.escape(data[1...])
+    // §1.19. Trailing zeros may be left out.
+    case (ADType.leSupportedFeatures, 1...):
+      let names = LEFeatures.names(data)
+      return names.isEmpty ? "none" : names.joined(separator: ", ")
+    default: return nil
+    }
+  }
+
+  /// Decodes bytes as a little-endian unsigned number.
+  private static func number(_ octets: ArraySlice<UInt8>) -> UInt64 { octets.reversed().reduce(0) { $0 << 8 | UInt64($1) } }
+
+  private static func interval(_ number: UInt64, _ unit: Double) -> String { "\((Double(number) * unit).plainText) ms" }
 }

@@ -208,9 +208,8 @@ package enum PacketRecord {
       json.integer("type", structure.type)
       json.string("name", ADType.name(structure.type))
       json.hex("data", structure.data)
-      guard let formats else { return }
-      let (ofCompany, ofService) = (structure.manufacturerData.map { [$0] } ?? [], structure.serviceData.map { [$0] } ?? [])
-      let decoded = formats.all(manufacturerData: ofCompany, serviceData: ofService, sender: sender)
+      guard let formats, let alone = Advertisement(structures: [structure]) else { return }
+      let decoded = formats.all(manufacturerData: alone.manufacturerData, serviceData: alone.serviceData, sender: sender)
       if !decoded.isEmpty { AdvertisedText.json(&json, decoded) }
     }
   }

@@ -33,15 +33,15 @@ package final class Client: BearerClient {
   package private(set) var refusedReads: [AttributeHandle: ErrorCode] = [:]
 
   /// The discovered attributes. Nil before discovery. Changed services are missing until the client discovers them again.
-  package internal(set) var table: AttributeTable? { didSet { descriptionVersion = DescriptionVersion() } }
+  package internal(set) var table: AttributeTable? { didSet { descriptionVersion &+= 1 } }
   /// The partial result of a failed discovery. Nil if the last discovery succeeded.
   package internal(set) var incomplete: AttributeTable?
   /// The handle ranges of changed services, which `table` lacks until the next discovery.
   var stale: [HandleRange] = []
   /// The values of descriptors that describe values, by handle, as read on this link. An entry is empty if the peer refused the read.
-  var descriptorValues: [AttributeHandle: [UInt8]] = [:] { didSet { descriptionVersion = DescriptionVersion() } }
-  /// An object that changes with `table` and the results of `description(of:)`.
-  package private(set) var descriptionVersion = DescriptionVersion()
+  var descriptorValues: [AttributeHandle: [UInt8]] = [:] { didSet { descriptionVersion &+= 1 } }
+  /// A number that changes with `table` and the results of `description(of:)`. Random, so that no two clients share one.
+  package private(set) var descriptionVersion = UInt64.random(in: 0...UInt64.max)
   /// The number of discoveries in progress.
   var discoveries = 0
   /// Whether the bearer closed while discovery waited for an answer.
@@ -250,6 +250,3 @@ package final class Client: BearerClient {
     return value
   }
 }
-
-/// The identity of what a client knows about descriptions.
-package final class DescriptionVersion: Sendable {}

@@ -137,21 +137,23 @@ package enum MACFinder {
   private struct Value {
     let place: MACRule.Place
     let data: [UInt8]
-    /// The number of bytes that only this value covers. Manufacturer and service data after the identifier are separate values.
-    let ownOctets: Int
-
-    init(place: MACRule.Place, data: [UInt8], besides other: [UInt8] = []) {
-      (self.place, self.data, ownOctets) = (place, data, data.count - other.count)
-    }
 
     static func all(of advertisement: Advertisement) -> [Self] {
-      var values = advertisement.structures.map {
-        Self(place: .structure($0.type), data: $0.data, besides: $0.manufacturerData?.data ?? $0.serviceData?.data ?? [])
-      }
+      var values = advertisement.structures.map { Self(place: .structure($0.type), data: $0.data) }
       values += advertisement.manufacturerData.map { Self(place: .manufacturer($0.company), data: $0.data) }
       values += advertisement.serviceData.map { Self(place: .service($0.uuid), data: $0.data) }
       if let name = advertisement.name { values.append(Self(place: .name, data: name)) }
       return values
+    }
+
+    /// The number of bytes that only this value covers. Manufacturer and service data after the identifier are separate values.
+    var ownOctets: Int {
+      switch place {
+      case .structure(ADType.manufacturerData), .structure(ADType.serviceData16): min(2, data.count)
+      case .structure(ADType.serviceData32): min(4, data.count)
+      case .structure(ADType.serviceData128): min(16, data.count)
+      default: data.count
+      }
     }
 
     var source: String {
@@ -224,7 +226,9 @@ package enum MACFinder {
     case .digits(let start, let count): return firstOctets(start, count)
     case .deviceAddress:
       // Do not use the property of the whole advertisement: it has the last of several.
-      return ADStructure(type: ADType.leDeviceAddress, data: data).leDeviceAddress.map { mac($0.peer.address, at: $0.offset) }
+      return Advertisement(structures: [ADStructure(type: ADType.leDeviceAddress, data: data)])?.leDeviceAddressPlace.map {
+        mac($0.peer.address, at: $0.offset)
+      }
     case .lastDigits(let digits):
       guard let number = lastDigits(data, digits) else { return nil }
       return mac(Address(rawValue: number), at: data.count - digits, bits: bits(digits / 2))
