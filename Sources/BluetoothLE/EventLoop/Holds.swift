@@ -4,7 +4,7 @@
 /// Virtual time jumps to the next timer when the loop has nothing to do. The user's code runs on other threads, so the loop also has
 /// nothing to do while that code computes, and every time limit would pass at once. Therefore:
 ///
-/// 1. If the loop runs on its own thread, time advances only during a library call. Otherwise nobody waits for anything.
+/// 1. If the loop runs on its own thread, time advances only during a library call. Otherwise no task waits for anything.
 /// 2. Time never advances during a hold. There is a hold for each piece of the user's code that the library knows to run: the body of
 ///    a call (a connection, for example), a call of a delegate, and the processing of a delivered element.
 /// 3. A call suspends the holds of the code that makes it, from its begin to its end: that code waits too. If two calls suspend a

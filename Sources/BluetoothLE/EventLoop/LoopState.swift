@@ -4,13 +4,13 @@
 /// The loop guards it with a mutex. The functions have no other effects, so that tests show every transition.
 struct LoopState {
   enum Runner: Equatable {
-    /// Nobody yet. The next job from another thread starts the loop's own thread.
+    /// No runner yet. The next job from another thread starts the loop's own thread.
     case nobody
     /// A caller of `run`, or the thread of a test process. The caller's own code runs on the loop, so time needs no library call.
     case caller
     /// The loop's own thread, until the process ends.
     case ownThread
-    /// Nobody any more, because `run` returned. Jobs wait for the next `run`.
+    /// No runner any more, because `run` returned. Jobs wait for the next `run`.
     case finished
   }
 
@@ -27,7 +27,7 @@ struct LoopState {
     return startsOwnThread()
   }
 
-  /// Makes the loop's own thread the runner, if nobody has ever run the loop. Time is real then, unless a choice was made before.
+  /// Makes the loop's own thread the runner, if no caller has ever run the loop. Time is real then, unless a choice was made before.
   mutating func startsOwnThread() -> Bool {
     guard runner == .nobody else { return false }
     runner = .ownThread

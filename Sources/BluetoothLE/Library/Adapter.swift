@@ -2,7 +2,7 @@
 /// A Bluetooth adapter, in the central role: it scans and connects.
 ///
 /// All methods work from any actor and thread, and also from a callback of the library. What the adapter does runs on a thread of the
-/// library, which starts with the first call. An adapter closes with ``close()``, or when nobody refers to it any more.
+/// library, which starts with the first call. An adapter closes with ``close()``, or when the program drops it.
 ///
 /// ```swift
 /// let adapter = try await Adapter.open(.h4("tcp:127.0.0.1:9000"))

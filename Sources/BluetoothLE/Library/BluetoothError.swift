@@ -4,7 +4,7 @@
 /// All calls of the library throw it, or CancellationError after a cancellation of the task. <doc:Errors> tells what to do about each
 /// reason.
 public struct BluetoothError: Error, Sendable, CustomStringConvertible {
-  /// What failed.
+  /// The kind of a failure.
   public enum Reason: Sendable, Hashable {
     /// The adapter is missing, not permitted, out of order, or used by another program.
     case adapter
@@ -38,9 +38,9 @@ public struct BluetoothError: Error, Sendable, CustomStringConvertible {
     case other
   }
 
-  /// What failed, for programs.
+  /// The kind of the failure, for programs.
   public let reason: Reason
-  /// What failed, on what and why, in a sentence for people.
+  /// A sentence for people: the failed operation, its object and the cause.
   public let description: String
   /// The fact behind the error, as the layer that noticed it describes it, for logs. Its type is not public. Nil if there is none.
   public let underlying: (any Error)?

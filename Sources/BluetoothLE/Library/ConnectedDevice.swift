@@ -3,7 +3,7 @@ import Synchronization
 
 /// A device during ``Adapter/withConnection(to:_:_:)``.
 ///
-/// Its methods may be called from several tasks at once: requests wait for each other, as ATT demands (Vol 3 Part F §3.3.2). After the body
+/// Several tasks may call its methods at once: requests wait for each other, as ATT demands (Vol 3 Part F §3.3.2). After the body
 /// of that call, they throw ``BluetoothError/Reason/disconnected``.
 public final class ConnectedDevice: Sendable {
   let adapter: Adapter

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a connection demands and asks for.
+/// The demands and requests of a connection.
 ///
 /// The device or the controller may refuse the MTU, the interval, the PHY and the data length, or grant less. That is no error:
 /// ``ConnectedDevice/mtu`` and ``ConnectedDevice/parameters()`` tell what was granted. An interval or a data length out of range is an
@@ -26,7 +26,7 @@ public struct ConnectionOptions: Sendable {
   /// The answers to the questions of a pairing. With a delegate, the link pairs when the device demands it. Nil pairs only in
   /// ``ConnectedDevice/pair(_:level:)``.
   public var pairing: (any PairingDelegate)?
-  /// What happens after the link is lost.
+  /// The policy for a lost link.
   public var reconnect = ReconnectPolicy.never
 
   /// Creates options that demand nothing, ask for the largest MTU and never reconnect.
@@ -49,7 +49,7 @@ public struct ConnectionOptions: Sendable {
 /// The policy for restoring a lost link: number of attempts, and pauses between them.
 ///
 /// A restored link has the same subscriptions and at least the same security, and asks for the same MTU. It does not ask again for the
-/// interval, the PHY and the data length. Requests that were open when the link was lost still fail, because nobody knows whether the
+/// interval, the PHY and the data length. Requests that were open when the link was lost still fail, because it is unknown whether the
 /// device acted on them. Later ones wait for the new link.
 public struct ReconnectPolicy: Sendable, Hashable {
   /// The number of attempts after each loss. Less than 0 counts as 0. Nil means no limit.

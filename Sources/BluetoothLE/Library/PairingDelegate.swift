@@ -13,7 +13,7 @@
 /// }
 /// ```
 public protocol PairingDelegate: Sendable {
-  /// What the delegate can do, which decides about the method of the pairing (Vol 3 Part H §2.3.5.1). The default is
+  /// The abilities of the delegate, which decide about the method of the pairing (Vol 3 Part H §2.3.5.1). The default is
   /// ``PairingAbilities/keyboardAndDisplay``.
   var abilities: PairingAbilities { get }
   /// Returns the six digits that the device displays. Nil or another text cancels the pairing. The default returns nil.

@@ -4,7 +4,7 @@
 /// ``ConnectedDevice/characteristic(_:)`` and ``ConnectedDevice/services()`` return them. They are valid during the body of
 /// ``Adapter/withConnection(to:_:_:)``. After it, their methods throw ``BluetoothError/Reason/disconnected``.
 public struct RemoteCharacteristic: Sendable, CustomStringConvertible {
-  /// What a characteristic permits (Vol 3 Part G §3.3.1.1).
+  /// The operations that a characteristic permits (Vol 3 Part G §3.3.1.1).
   public struct Properties: OptionSet, Sendable, Hashable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -49,7 +49,7 @@ public struct RemoteCharacteristic: Sendable, CustomStringConvertible {
   public let uuid: String?
   /// The name that the Bluetooth SIG assigned, such as `Battery Level`. Nil without one.
   public let name: String?
-  /// What the characteristic permits. Nil for a descriptor.
+  /// The operations that the characteristic permits. Nil for a descriptor.
   public let properties: Properties?
   /// The handle of the value on this link, 1…65535.
   public let handle: Int
@@ -104,7 +104,7 @@ public struct RemoteCharacteristic: Sendable, CustomStringConvertible {
   /// Subscribes to the values that the device sends (Vol 3 Part G §4.10, §4.11), and returns when the device has confirmed it.
   ///
   /// Subscribe before a write whose answer is a notification. Each call makes a sequence of its own, and all of them get every value. The
-  /// device stops when the last sequence ends: after its iteration, or when nobody refers to it any more.
+  /// device stops when the last sequence ends: after its iteration, or when the program drops it.
   /// - Parameter indications: Whether to ask for indications if the characteristic has both.
   /// - Throws: ``BluetoothError/Reason/unsupported`` if the characteristic sends no values, and the reasons of a write; CancellationError.
   public func notifications(indications: Bool = false) async throws -> Notifications {

@@ -14,7 +14,7 @@ extension AdapterSource {
 
   /// Returns an adapter of this machine with the library's own host, through the kernel's HCI user channel.
   ///
-  /// The adapter must be down, and no other program uses it meanwhile. The program needs CAP_NET_RAW and CAP_NET_ADMIN.
+  /// The adapter must be down, and no other program may use it at the same time. The program needs CAP_NET_RAW and CAP_NET_ADMIN.
   /// - Parameter index: The number N of `hciN`, from 0.
   public static func userChannel(_ index: Int) -> AdapterSource {
     AdapterSource("user:\(index)") { _ in try await HostCentral.started(UserChannel.open(index), name: "user:\(index)") }
