@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Synchronization
 
 /// The user's own names for UUIDs and companies. `AssignedNumbers` prefers these names to the names of the Bluetooth SIG.
 package struct OwnNames: Equatable, Sendable {
@@ -14,7 +13,7 @@ package struct OwnNames: Equatable, Sendable {
     case known(OwnNames?)
   }
 
-  private static let state = Mutex(State.known(nil))
+  private static let state = Guarded(State.known(nil))
 
   /// Sets the source of the names. The first look-up calls `source` once, on any thread. `source` must not look up names itself.
   package static func come(from source: @escaping @Sendable () -> OwnNames?) { state.withLock { $0 = .notAsked(source) } }

@@ -40,7 +40,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   var holds = Holds()
 
   /// The state that other threads change. The pipe of `wakeRead` and `wakeWrite` wakes poll(2) for the jobs that they add.
-  private let state = Mutex(LoopState())
+  private let state = Guarded(LoopState())
   private let wakeRead: Int32
   private let wakeWrite: Int32
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Synchronization
 
 /// A device during ``Adapter/withConnection(to:_:_:)``.
 ///
@@ -9,7 +8,7 @@ public final class ConnectedDevice: Sendable {
   let adapter: Adapter
   let connection: Connection
   private let options: ConnectionOptions
-  private let knownMTU: Mutex<Int>
+  private let knownMTU: Guarded<Int>
   private let lifeline = Lifeline()
 
   /// The device.
@@ -28,7 +27,7 @@ public final class ConnectedDevice: Sendable {
       (options.pairing.map { PairingWish($0, with: peer, level: options.security, isOfCommand: false) }, options.security)
     }
     connection = try await adapter.links.open(request)
-    knownMTU = Mutex(connection.client.mtu)
+    knownMTU = Guarded(connection.client.mtu)
     if options.reconnect.attempts != 0 { lifeline.keep(connection, adapter.session, options.reconnect.policy) }
   }
 

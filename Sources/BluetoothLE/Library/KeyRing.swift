@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import BluetoothLEText
-import Synchronization
 
 /// The keys of bonded devices. Keep its text in a file that only its owner can read: the keys decrypt the links.
 ///
 /// A bond belongs to the address of the adapter that paired. Several adapters may share one key ring.
 public final class KeyRing: Sendable {
-  private let bonds = Mutex<[StoredBond]>([])
+  private let bonds = Guarded<[StoredBond]>([])
   private let changed: @Sendable (String) -> Void
 
   /// Creates a key ring.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Synchronization
 
 /// The fields of a characteristic value, a declaration or a descriptor, in the order of their bytes.
 package struct CharacteristicDescription: Sendable {
@@ -23,7 +22,7 @@ package struct CharacteristicDescription: Sendable {
   }
 
   /// The results of up to 64 recent look-ups by 16-bit UUID, including failed look-ups.
-  private static let recent = Mutex<[UInt16: Self?]>([:])
+  private static let recent = Guarded<[UInt16: Self?]>([:])
 
   /// The names of the fields in JSON, in the order of their bytes. A value may lack some, and repeat others.
   package var fieldKeys: [String] { fields.reduce(into: []) { if !$0.contains($1.key) { $0.append($1.key) } } }

@@ -1,10 +1,9 @@
-import Synchronization
 
 /// The file `$XDG_CONFIG_HOME/blectl/names.json` with the user's own names for UUIDs and companies.
 ///
 ///     {"uuids": {"ffe1": "Lock Command", "6e400001-b5a3-f393-e0a9-e50e24dcca9e": "Console"}, "companies": {"0305": "Gate Systems"}}
 package enum NamesFile {
-  private static let problem = Mutex<Failure?>(nil)
+  private static let problem = Guarded<Failure?>(nil)
 
   /// Registers the user's file of names. The first lookup of a name reads the file.
   package static func use(_ configuration: @escaping @Sendable () -> Configuration) {
