@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The search for the known word that is most similar to an unknown word.
+/// The search for the known word that is most similar to an unknown word. `UsageText` suggests options and commands with it.
 package enum SpellingSuggestion {
   /// Returns the shortest candidate that starts with a `word` of 5 or more bytes, or else the candidate with the fewest edits.
   /// A `word` of 3 to 5 bytes allows one edit, and a longer one allows two. Returns nil if no candidate is similar.

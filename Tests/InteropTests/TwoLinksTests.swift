@@ -12,7 +12,7 @@ import TestSupport
       let transport = try await StreamTransport.connect(to: try TransportAddress(air.adapter), timeout: .seconds(HangGuard.seconds))
       let central = HostCentral(transport, name: air.adapter)
       try await central.start()
-      return try await TwoLinks.use(central)
+      return try await TwoBumbleLinks.use(central)
     }
     #expect(outcome.counted == outcome.expected)
     #expect(outcome.afterwards == Array("hello lock".utf8))

@@ -35,7 +35,7 @@ extension KernelTests {
       try await onLoop {
         let session = Session { try await KernelCentral.open(adapter: number) }
         session.staysOpen = true
-        let connection = try await session.connect(TwoLinks.peers[0])
+        let connection = try await session.connect(TwoBumbleLinks.peers[0])
         let values = SubscribedValues(lastingOn: connection)
         try await values.add(try await connection.client.characteristic(Selector("ffe5")))
         _ = try await values.next(until: nil)

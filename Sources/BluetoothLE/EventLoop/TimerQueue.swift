@@ -51,7 +51,7 @@ struct TimerQueue {
     return timer
   }
 
-  /// Removes and returns the timers due at `now`, in nanoseconds of the loop's clock, in order. The caller must fire these timers.
+  /// Removes and returns the timers due at `now`, in nanoseconds of the loop's clock, in order. `EventLoop.turn` fires them.
   mutating func takeDue(_ now: Int64) -> [LoopTimer] {
     var due: [LoopTimer] = []
     while let first = heap.min, first.timer.due <= now || first.timer.action == nil {

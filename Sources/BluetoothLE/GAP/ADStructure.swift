@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// An AD structure: a type and its data (Vol 3 Part C §11). Only `encoded` contains the length byte, which is `data.count` + 1.
+/// `Advertisement` finds the structures of received data.
 package struct ADStructure: Hashable, Sendable {
   /// The AD type (Assigned Numbers §2.3). `ADType` names the types that blectl reads.
   package let type: UInt8

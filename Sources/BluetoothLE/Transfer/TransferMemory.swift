@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The positions of interrupted transfers and the paces of devices. The store is an append-only log, in which later records win. The parser
-/// ignores invalid lines.
+/// The positions of interrupted transfers and the paces of devices. `FileDelivery` resumes from them. The store is an append-only log,
+/// in which later records win. The parser ignores invalid lines.
 package struct TransferMemory: Sendable, Equatable {
   package struct Place: Hashable, Sendable {
     package let peer: PeerAddress

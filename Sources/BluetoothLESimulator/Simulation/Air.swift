@@ -5,7 +5,7 @@ package import BluetoothLE
 /// No timer runs while no radio listens and no link is busy.
 @LoopActor
 package final class Air {
-  /// The faults to inject. Changes apply to later links only.
+  /// The faults to inject. `LinkLayer` applies them to its link. Changes apply to later links only.
   package var faults = Faults()
 
   package struct Faults: Sendable {

@@ -1,4 +1,3 @@
-
 /// The file `$XDG_CONFIG_HOME/blectl/names.json` with the user's own names for UUIDs and companies.
 ///
 ///     {"uuids": {"ffe1": "Lock Command", "6e400001-b5a3-f393-e0a9-e50e24dcca9e": "Console"}, "companies": {"0305": "Gate Systems"}}

@@ -108,15 +108,6 @@ extension Client {
     }
     return value
   }
-
-  /// Sends an Exchange MTU Request (Vol 3 Part G §4.3.1).
-  /// - Returns: the ATT_MTU in effect. Nil if the peer offers less than the minimum, 23.
-  package func exchangeMTU(offering wanted: Int) async throws -> Int? {
-    bearer.offer(rxMTU: wanted)
-    let request = Request.exchangeMTU(clientRxMTU: UInt16(clamping: bearer.rxMTU))
-    let offered: UInt16 = try await answer(request) { if case .exchangeMTU(let octets) = $0 { octets } else { nil } }
-    return Int(offered) < BearerState.defaultMTU ? nil : mtu
-  }
 }
 
 /// The handles that a discovery procedure has not covered yet. Chooses the range of the next request and detects irregular entries.

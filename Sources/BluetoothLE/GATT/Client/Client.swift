@@ -26,7 +26,7 @@ package final class Client: BearerClient {
   package var readsDirectly = false
 
   /// The requested ATT_MTU, 23…517. Nil before `exchangeMTU`.
-  package private(set) var requestedMTU: Int?
+  package internal(set) var requestedMTU: Int?
   /// The handles of the attributes that `checkCommands` has checked on this link.
   var commandsChecked: Set<AttributeHandle> = []
   /// The attributes that the peer last refused to read on this link for lack of security (0x05, 0x0F).
@@ -82,27 +82,6 @@ package final class Client: BearerClient {
   package var closed: (any Error)? { bearer.closed }
   /// The reason why the channel has no more values until the client sends a PDU. Nil for a peer that may send at any time.
   package var exhausted: (any Error)? { bearer.exhausted }
-
-  /// Requests an ATT_MTU (Vol 3 Part G §4.3.1). If the peer refuses or its answer is invalid, keeps the MTU and sends a note.
-  /// - Returns: the ATT_MTU in effect.
-  /// - Throws: the errors of `Bearer.request`.
-  @discardableResult
-  package func exchangeMTU(_ wanted: Int = BearerState.largestMTU) async throws -> Int {
-    requestedMTU = wanted
-    bearer.offer(rxMTU: wanted)
-    do {
-      switch try await bearer.request(.exchangeMTU(clientRxMTU: UInt16(clamping: bearer.rxMTU))) {
-      case .exchangeMTU(let answer) where Int(answer) < BearerState.defaultMTU:
-        onNote?(.mtuBelowLeast(offered: Int(answer), mtu: mtu))
-      case .error(_, _, let code): onNote?(.mtuRefused(code, mtu: mtu))
-      default: break
-      }
-    } catch ATTError.violation(let violation) where closed == nil { onNote?(.mtuAnsweredWrongly(violation, mtu: mtu)) }
-    return mtu
-  }
-
-  /// Exchanges the MTU unless the client has already requested an MTU. A client requests at most once per link (Vol 3 Part G §4.3.1).
-  func exchangeMTUOnce() async throws { if requestedMTU == nil { try await exchangeMTU() } }
 
   /// Finds the attribute that a selector matches, after discovery if necessary. Explains an abbreviation in a note, once per selector.
   /// If no name and no UUID fits, compares the text with the user descriptions (2901) of all characteristics, which it reads once per link.

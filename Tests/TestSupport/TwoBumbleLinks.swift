@@ -2,7 +2,7 @@ package import BluetoothLE
 
 /// Connects, uses and ends two links of one adapter side by side, to BumbleAir's two peripherals.
 @LoopActor
-package enum TwoLinks {
+package enum TwoBumbleLinks {
   /// The peripherals of BumbleAir with `--second`.
   package static let peers = ["F0:F1:F2:F3:F4:F5", "F0:F1:F2:F3:F4:F6"].compactMap { Address($0) }.map { PeerAddress($0, .random) }
 

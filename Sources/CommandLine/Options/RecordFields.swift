@@ -1,4 +1,4 @@
-/// The fields of a command's records, for `--csv` and `--format`.
+/// The fields of a command's records, for `--csv` and `--format`. Each command has its own in `recordFields`.
 package struct RecordFields: Sendable {
   /// The columns of `--csv`, in their order. `decoded` and `values` stand for the columns of decoded values.
   let columns: [String]
