@@ -107,6 +107,24 @@ import TestSupport
     }
   }
 
+  /// A queue for one characteristic ends with its subscription, and with no other one.
+  @Test func aLostSubscriptionMayEndTheQueue() async throws {
+    try await onLoop {
+      let fixture = Fixture()
+      var missing: [Restoration.Missing] = []
+      fixture.values.onRenewed = { missing += $0 }
+      let values = SubscribedValues(fixture.client)
+      try await values.add(try await fixture.characteristic(Self.first))
+      try await fixture.subscribe()
+      try await fixture.change(to: Self.server([1]))
+      let lost = try #require(missing.first?.characteristic)
+      values.close(missing: missing)
+      #expect(lost.uuid == Self.second && !values.isClosed)
+      fixture.values.close(missing: missing)
+      await #expect(throws: GATTError.gone(lost)) { _ = try await fixture.values.next(until: nil) }
+    }
+  }
+
   /// A missing characteristic is reported and may return. It has one subscription, which ends on the peer too.
   @Test func whatIsMissingMayComeBack() async throws {
     try await onLoop {

@@ -13,7 +13,6 @@
 public final class Adapter: Sendable {
   let session: Session
   let links: OneShotLinks
-  let endings = Endings()
   /// The adapter in messages, such as `tcp:127.0.0.1:9000`.
   public let name: String
   /// The keys of bonded devices.
@@ -71,11 +70,14 @@ public final class Adapter: Sendable {
       throw BluetoothError(.invalidArgument, "\"\(device)\" means no device. \(advice)", nil)
     }
     return try await call { [links] in
-      Peripheral(try await links.session.find(PeerSearch(selector, limit: limit), links.reporter).peer)
+      let found = try await links.session.find(PeerSearch(selector, limit: limit), links.reporter)
+      return Peripheral(found.peer, name: found.name)
     }
   }
 
   /// Connects to a device, runs `body`, and disconnects on every path. Links to several devices may be open at the same time.
+  ///
+  /// A pairing that is under way at the end of `body` is canceled.
   ///
   /// In virtual time, the clock stands still while `body` does something else than waiting for the library: see <doc:VirtualTime>.
   /// - Parameters:
@@ -106,10 +108,7 @@ public final class Adapter: Sendable {
   /// - Throws: BluetoothError, CancellationError.
   func call<Value: Sendable>(_ body: @escaping @LoopActor @Sendable () async throws -> Value) async throws -> Value {
     try await BluetoothError.wrapping {
-      try await EventLoop.shared.call(for: self) {
-        await self.endings.settle()
-        return try await body()
-      }
+      try await EventLoop.shared.call(for: self, body)
     }
   }
 }

@@ -24,7 +24,7 @@ public struct Discovery: Sendable, CustomStringConvertible {
   /// The AD structures as received, at most 1,650 bytes (Vol 3 Part C §11).
   public var bytes: [UInt8] { report.data }
 
-  /// The UUIDs of the offered services, as text: four, eight or 36 characters.
+  /// The UUIDs of the offered services, as lowercase text: four, eight or 36 characters.
   public var services: [String] { advertisement.serviceUUIDs.map(\.description) }
 
   /// The manufacturer data: company identifiers (Assigned Numbers §7.1) and the bytes after them. A company may occur repeatedly.
@@ -63,16 +63,16 @@ public struct Advertisements: AsyncSequence, Sendable {
 
     init(_ scan: Advertisements) {
       let adapter = scan.adapter
-      let queue = CallQueue<Discovery>(of: adapter, isLossy: true) { queue in
+      let queue = CallQueue<Discovery>(of: adapter, Endings()) { queue in
         let central = try await adapter.session.central()
         let resolver = try await adapter.session.resolver()
         var names = HeardNames()
         try await central.listen(scan.parameters, for: nil, resolving: resolver) { report, time in
           guard let peer = report.peer else { return .goOn }
+          let name = names.name(of: peer, Advertisement(report.data))
           queue.add(
             Discovery(
-              report: report, name: names.name(of: peer, Advertisement(report.data)), peripheral: Peripheral(peer),
-              time: .nanoseconds(time), missed: queue.dropped))
+              report: report, name: name?.raw, peripheral: Peripheral(peer, name: name), time: .nanoseconds(time), missed: queue.dropped))
           return .goOn
         }
       }
@@ -88,12 +88,12 @@ public struct Advertisements: AsyncSequence, Sendable {
 
 /// The names of the devices that a scan heard, because an advertisement without a name may follow one with a name.
 private struct HeardNames {
-  private var names: [PeerAddress: String] = [:]
+  private var names: [PeerAddress: UntrustedText] = [:]
   /// The limit bounds the memory of a scan of days.
   private var order = RecentSet<PeerAddress>(capacity: 4096)
 
-  mutating func name(of peer: PeerAddress, _ advertisement: Advertisement) -> String? {
-    guard let name = advertisement.displayName?.raw else { return names[peer] }
+  mutating func name(of peer: PeerAddress, _ advertisement: Advertisement) -> UntrustedText? {
+    guard let name = advertisement.displayName else { return names[peer] }
     if let forgotten = order.insert(peer).forgotten { names[forgotten] = nil }
     names[peer] = name
     return name

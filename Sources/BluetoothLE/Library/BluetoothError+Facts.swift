@@ -34,6 +34,7 @@ extension BluetoothError {
     case let error as IncompleteWrite:
       (Self(error.cause).reason, "Only \(error.progress.confirmed) of \(error.total) bytes have arrived. \(Self(error.cause))")
     case let error as InterruptedTransfer: facts(of: error.write)
+    case let error as LinkGone: facts(of: error.cause)
     case let error as RestorationError: facts(error)
     case let error as UnverifiedFile: (.verification, sentence(error.failure))
     case let error as ImpossibleVerification:
@@ -68,7 +69,7 @@ extension BluetoothError {
         "The device refused \(request.opcode) of \(attribute.map { "\($0)" } ?? "an attribute"): \(code)."
           + (code.isOfSecurity ? " Pair with the device, or demand a higher level." : "")
       )
-    case .invalidSelector(let text, _): (.invalidArgument, "\(text) is neither a UUID, a handle nor an assigned name.")
+    case .invalidSelector(let text, let fault): (.invalidArgument, "\"\(text)\" is no name of an attribute: \(sentence(fault)).")
     case .notFound(let selector, _): (.notFound, "The device has no attribute \(selector).")
     case .ambiguous(let selector, let found):
       (.ambiguous, "\(found.count) attributes match \(selector). Name one: \(found.map(\.selector).joined(separator: ", ")).")
@@ -195,8 +196,26 @@ extension BluetoothError {
     case .notAuthenticated: "the abilities of both sides permit no protection against an attacker in the middle"
     case .weakerThanBond: "the new key is weaker than the stored one"
     case .identityTaken(let identity): "the device claims the identity \(identity) of another bond"
+    case .busy: "another pairing with the device is under way"
+    case .closed: "the link takes no more pairings, because it is down or an earlier pairing was silent. Connect again"
+    case .outOfBandWanted: "the device wants data that only reach it on another way, such as NFC"
+    case .encryptionFailed(let code): "the link could not be encrypted with the new key (\(code))"
+    case .encryptionLost: "the link lost its encryption before both sides had all keys"
+    case .invalidPublicKey, .debugKey, .reflected, .confirmMismatch, .checkMismatch, .unrequestedKeys, .unexpectedPDU, .malformedPDU:
+      "the device broke the protocol, which an attacker could cause, too (\(failure))"
     case .bondRejected: "the device does not accept the stored key. It may have lost its bond, or another device uses its address"
     default: "\(failure)"
+    }
+  }
+
+  private static func sentence(_ fault: Selector.Fault) -> String {
+    switch fault {
+    case .tooManyParts: "it has too many parts. Use [SERVICE/]CHARACTERISTIC[@DESCRIPTOR]"
+    case .handleInService: "a handle needs no service"
+    case .noHandle: "a handle is from 0x0001 to 0xFFFF"
+    case .wrongIndex: "the number in brackets counts from 1"
+    case .emptyPart: "a part of it is empty"
+    case .unknownName(let name): "\(name) is neither a UUID, a handle nor an assigned name"
     }
   }
 
@@ -226,7 +245,7 @@ extension BluetoothError {
   private static func sentence(_ error: HostError) -> String {
     switch error {
     case .cannotConnect(let adapter, let peer): "\(adapter) cannot connect to \(peer): another program uses it."
-    case .hasLinkAlready(let adapter, let peer): "\(adapter) already has a link to \(peer), for another program."
+    case .hasLinkAlready(let adapter, let peer): "\(adapter) already has a link to \(peer), for this or another program."
     case .cannotScan(let adapter, _): "\(adapter) cannot scan: another program uses it."
     }
   }

@@ -1,111 +1,147 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The elements of an asynchronous sequence of the library. A task on the loop produces them from the first request on.
+import Synchronization
+
+/// The elements of an asynchronous sequence of the library, for one iteration.
 final class CallQueue<Element: Sendable>: Sendable {
-  typealias Producer = @LoopActor @Sendable (BoundedQueue<Element>) async throws -> Void
+  typealias Source = @LoopActor @Sendable () async throws -> Element?
 
   @LoopActor fileprivate final class State {
-    private(set) lazy var queue = BoundedQueue<Element>(capacity: 16_384)
-    let produce: Producer
-    let onEnd: @LoopActor @Sendable () async -> Void
-    let isLossy: Bool
-    var task: Task<Void, Never>?
-    var isOver = false
+    private let source: Source
+    private let onEnd: @LoopActor @Sendable () async -> Void
+    private let endings: Endings
+    private var isOver = false
 
-    nonisolated init(_ produce: @escaping Producer, _ onEnd: @escaping @LoopActor @Sendable () async -> Void, isLossy: Bool) {
-      (self.produce, self.onEnd, self.isLossy) = (produce, onEnd, isLossy)
+    nonisolated init(_ source: @escaping Source, _ onEnd: @escaping @LoopActor @Sendable () async -> Void, _ endings: Endings) {
+      (self.source, self.onEnd, self.endings) = (source, onEnd, endings)
     }
 
-    func start() {
-      guard task == nil, !isOver else { return }
-      task = EventLoop.shared.spawn { [queue, produce] in
-        do {
-          try await produce(queue)
-          queue.close()
-        } catch { queue.close(throwing: error) }
+    /// Waits for the next element. Nothing follows the end and an error.
+    func next() async throws -> Element? {
+      guard !isOver else { return nil }
+      do {
+        if let element = try await source() { return element }
+      } catch {
+        end()
+        throw error
       }
+      end()
+      return nil
     }
 
-    func end(_ endings: Endings) {
+    func end() {
       guard !isOver else { return }
       isOver = true
-      task?.cancel()
-      queue.close()
-      endings.add { [task, onEnd] in
-        await task?.value
-        await onEnd()
-      }
+      endings.add(onEnd)
     }
   }
 
   fileprivate let state: State
   private let adapter: Adapter
+  /// Whether there is an iteration. Others have no elements.
+  private let isTaken = Atomic(false)
 
   /// - Parameters:
-  ///   - isLossy: Whether elements may be lost if the caller is too slow. Otherwise, the loss is an error.
+  ///   - endings: The ends that later calls wait for.
   ///   - onEnd: Runs on the loop after the end of the sequence, also if it never began.
-  ///   - produce: Adds elements until the sequence ends. A cancellation ends it.
-  init(
-    of adapter: Adapter, isLossy: Bool = false, onEnd: @escaping @LoopActor @Sendable () async -> Void = {}, _ produce: @escaping Producer
-  ) {
+  ///   - source: Waits for the next element. Nil ends the sequence.
+  init(of adapter: Adapter, _ endings: Endings, onEnd: @escaping @LoopActor @Sendable () async -> Void, _ source: @escaping Source) {
     self.adapter = adapter
-    state = State(produce, onEnd, isLossy: isLossy)
+    state = State(source, onEnd, endings)
+  }
+
+  /// - Parameter produce: Runs in a task from the first request on, and adds elements until the sequence ends. A cancellation ends it.
+  convenience init(
+    of adapter: Adapter, _ endings: Endings, _ produce: @escaping @LoopActor @Sendable (BoundedQueue<Element>) async throws -> Void
+  ) {
+    let production = Production(produce)
+    self.init(of: adapter, endings, onEnd: { await production.end() }) { try await production.next() }
   }
 
   deinit { end() }
 
-  /// Ends the sequence. Idempotent.
-  func end() {
-    let (state, endings) = (state, adapter.endings)
-    EventLoop.shared.perform { state.end(endings) }
+  private func end() {
+    let state = state
+    EventLoop.shared.perform { state.end() }
   }
 
   /// An iteration, whose end is the end of the sequence.
   final class Reader: Sendable {
     private let queue: CallQueue
     private let hold: ElementHold
+    private let isFirst: Bool
 
     init(_ queue: CallQueue) {
       self.queue = queue
       hold = ElementHold(for: queue.adapter)
+      isFirst = !queue.isTaken.exchange(true, ordering: .relaxed)
     }
 
-    deinit { queue.end() }
+    deinit { if isFirst { queue.end() } }
 
     /// Waits for the next element. Only one task may wait at a time.
     /// - Throws: BluetoothError, CancellationError.
     func next() async throws -> Element? {
+      guard isFirst else { return nil }
       let state = queue.state
-      let element = try await BluetoothError.wrapping {
-        try await self.hold.next { () async throws -> Element? in
-          state.start()
-          if state.queue.dropped > 0, !state.isLossy { throw Overrun(count: state.queue.dropped) }
-          return try await state.queue.next()
-        }
-      }
-      if element == nil { queue.end() }
-      return element
+      return try await BluetoothError.wrapping { try await self.hold.next { () async throws -> Element? in try await state.next() } }
     }
+  }
+}
+
+/// A task that adds elements to a queue.
+@LoopActor
+private final class Production<Element: Sendable> {
+  private lazy var queue = BoundedQueue<Element>(capacity: 16_384)
+  private let produce: @LoopActor @Sendable (BoundedQueue<Element>) async throws -> Void
+  private var task: Task<Void, Never>?
+
+  nonisolated init(_ produce: @escaping @LoopActor @Sendable (BoundedQueue<Element>) async throws -> Void) { self.produce = produce }
+
+  func next() async throws -> Element? {
+    task =
+      task
+      ?? EventLoop.shared.spawn { [queue, produce] in
+        do {
+          try await produce(queue)
+          queue.close()
+        } catch { queue.close(throwing: error) }
+      }
+    return try await queue.next()
+  }
+
+  func end() async {
+    task?.cancel()
+    await task?.value
   }
 }
 
 /// The ends of sequences that are under way. Later calls wait for them, so that a device has no subscription that the caller has ended.
 @LoopActor
 final class Endings {
-  private var tasks: [Int: Task<Void, Never>] = [:]
   private var count = 0
+  private var waiting: Wait<Void>?
 
   nonisolated init() {}
 
   func add(_ end: @escaping @LoopActor @Sendable () async -> Void) {
-    let number = count
     count += 1
-    tasks[number] = EventLoop.shared.spawn { [weak self] in
+    EventLoop.shared.spawn { [self] in
       await end()
-      self?.tasks[number] = nil
+      count -= 1
+      guard count == 0 else { return }
+      waiting?.resume(returning: ())
+      waiting = nil
     }
   }
 
-  func settle() async { for task in tasks.values { await task.value } }
+  /// - Throws: CancellationError.
+  func settle() async throws {
+    while count > 0 {
+      let wait = waiting ?? Wait()
+      waiting = wait
+      try await wait.value()
+    }
+  }
 }
 
 /// The loss of elements because the caller was too slow.

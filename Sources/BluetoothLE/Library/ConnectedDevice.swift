@@ -9,7 +9,9 @@ public final class ConnectedDevice: Sendable {
   let connection: Connection
   private let options: ConnectionOptions
   private let knownMTU: Guarded<Int>
-  private let lifeline = Lifeline()
+  let lifeline = Lifeline()
+  /// The ends of this device's sequences that are under way.
+  let endings = Endings()
 
   /// The device.
   public let peripheral: Peripheral
@@ -26,13 +28,14 @@ public final class ConnectedDevice: Sendable {
     request.security = { peer, _ in
       (options.pairing.map { PairingWish($0, with: peer, level: options.security, isOfCommand: false) }, options.security)
     }
-    connection = try await adapter.links.open(request)
+    request.looksUpName = true
+    connection = try await OneShotLinks(adapter.session, SilentReporter(name: peripheral.name), nil).open(request)
     knownMTU = Guarded(connection.client.mtu)
-    if options.reconnect.attempts != 0 { lifeline.keep(connection, adapter.session, options.reconnect.policy) }
+    lifeline.keep(connection, adapter.session, options.reconnect.attempts == 0 ? nil : options.reconnect.policy)
   }
 
   @LoopActor func close() async {
-    await lifeline.end()
+    await lifeline.end(connection)
     await adapter.links.release(connection)
   }
 
@@ -40,12 +43,15 @@ public final class ConnectedDevice: Sendable {
 
   /// Runs a call on the link, after a restoration that may be under way.
   func call<Value: Sendable>(_ body: @escaping @LoopActor @Sendable (Connection) async throws -> Value) async throws -> Value {
-    try await adapter.call { [self] in try await present(body) }
+    try await adapter.call { [self] in
+      try await endings.settle()
+      return try await present(body)
+    }
   }
 
   @LoopActor func present<Value>(_ body: @LoopActor (Connection) async throws -> Value) async throws -> Value {
-    if let error = lifeline.failure { throw error }
     try await connection.untilRestored()
+    if let error = lifeline.failure { throw error }
     defer { knownMTU.withLock { $0 = connection.client.mtu } }
     do { return try await body(connection) } catch { throw connection.withDemand(error) }
   }
@@ -55,7 +61,10 @@ public final class ConnectedDevice: Sendable {
   /// Returns the services of the device (Vol 3 Part G §4.4). Discovers them at the first call.
   /// - Throws: ``BluetoothError``, CancellationError.
   public func services() async throws -> [RemoteService] {
-    try await call { [self] in try await $0.client.discover().services.map { RemoteService($0, of: self) } }
+    try await call { [self] in
+      let table = try await $0.client.discover()
+      return table.services.map { RemoteService($0, in: table, of: self) }
+    }
   }
 
   /// Finds a characteristic or a descriptor. Discovers the services at the first call.
@@ -134,7 +143,8 @@ public final class ConnectedDevice: Sendable {
     try await call { Agreement(asked: dataLength, granted: try await $0.link.requestDataLength(dataLength).maxTxOctets) }
   }
 
-  /// Pairs with the device, and stores the bond in the adapter's ``KeyRing``. An existing bond that is as strong suffices.
+  /// Pairs with the device, and stores the bond in the adapter's ``KeyRing``. An existing bond of at least `level` suffices. A restored link
+  /// must reach `level`, too.
   /// - Parameters:
   ///   - delegate: The answers to the questions. Its abilities decide about the method.
   ///   - level: The least level of the pairing. ``SecurityLevel/authenticated`` detects an attacker in the middle. It needs a passkey or a
@@ -148,9 +158,15 @@ public final class ConnectedDevice: Sendable {
         throw InsufficientSecurity(demanded: level, found: nil, isOfSystem: false)
       }
       let wish = PairingWish(delegate, with: connection.peer, level: level, isOfCommand: true)
+      // Afterwards, the link pairs again when the device demands it, as its options say.
+      let ofLink = security.wish
       security.take(wish)
-      let known = try await security.existingBond(for: wish.parameters)
+      defer { security.take(ofLink) }
+      var needed = wish.parameters
+      needed.requestsMITM = level >= .authenticated
+      let known = try await security.existingBond(for: needed)
       let result = if let known { known } else { try await security.pair(wish) }
+      connection.leastSecurity = max(connection.leastSecurity, level)
       return result.security.level
     }
   }
@@ -159,41 +175,45 @@ public final class ConnectedDevice: Sendable {
   /// - Returns: The reason.
   /// - Throws: CancellationError.
   public func untilDisconnected() async throws -> BluetoothError {
-    try await adapter.call { [self] in BluetoothError(try await lifeline.untilLost(connection)) }
+    try await adapter.call { [self] in BluetoothError(try await lifeline.over.value()) }
   }
 }
 
-/// The restoration of a connection, as often as its policy permits.
+/// The restoration of a connection, as often as its policy permits. Ends what lasts on the connection when no attempt is left.
 @LoopActor
-private final class Lifeline {
+final class Lifeline {
   private var task: Task<Void, Never>?
-  private lazy var over = Wait<any Error>()
-  /// The error after which no attempt is left.
+  /// The error after which no attempt is left, for those who wait for it.
+  private(set) lazy var over = Wait<any Error>()
   private(set) var failure: (any Error)?
 
   nonisolated init() {}
 
-  func keep(_ connection: Connection, _ session: Session, _ policy: RetryPolicy) {
+  /// - Parameter policy: Nil means no restoration.
+  func keep(_ connection: Connection, _ session: Session, _ policy: RetryPolicy?) {
     task = EventLoop.shared.spawn { [self] in
       do {
         while true {
-          _ = try await connection.client.untilClosed()
-          try await session.restore(connection, policy)
+          let reason = try await connection.client.untilClosed()
+          guard let policy else { throw connection.withDemand(reason) }
+          let restoration = try await session.restore(connection, policy)
+          for values in connection.lasting { values.close(missing: restoration.missing) }
         }
-      } catch {
-        if error is CancellationError { return }
-        failure = error
-        over.resume(returning: error)
-      }
+      } catch  where !(error is CancellationError) { fail(error, connection) } catch {}
     }
   }
 
-  func untilLost(_ connection: Connection) async throws -> any Error {
-    task == nil ? try await connection.client.untilClosed() : try await over.value()
-  }
-
-  func end() async {
+  /// Ends the restoration with the connection.
+  func end(_ connection: Connection) async {
     task?.cancel()
     await task?.value
+    fail(RestorationError.ended, connection)
+  }
+
+  private func fail(_ error: any Error, _ connection: Connection) {
+    guard failure == nil else { return }
+    failure = error
+    for values in connection.lasting { values.close(throwing: error) }
+    over.resume(returning: error)
   }
 }

@@ -50,7 +50,7 @@ extension RemoteCharacteristic {
 
     init(_ bytes: [UInt8], to target: RemoteCharacteristic, _ verification: Verification, _ segment: Int?) {
       let device = target.device
-      queue = CallQueue(of: device.adapter) { queue in
+      queue = CallQueue(of: device.adapter, device.endings) { queue in
         var plan = FileDelivery.Plan(target.selector)
         plan.transfer.chunk = segment
         plan.patience = TimeLimits.report
@@ -64,7 +64,7 @@ extension RemoteCharacteristic {
         let delivery = FileDelivery(plan, OctetArray(bytes), observer, observer)
         let request = LinkRequest(.address(device.peripheral.peer.address, device.peripheral.peer.type))
         let verdict = try await device.present { connection in
-          try await delivery.run(PresentLinks(device.adapter.session, connection), request)
+          try await delivery.run(PresentLinks(device.adapter.session, connection, device.lifeline), request)
         }
         switch verdict {
         case .notAsked: break

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+import BluetoothLEText
+
 /// The address of a device (Vol 6 Part B §1.3). Two addresses of one device, such as successive private addresses, are two values.
 ///
 /// A ``Discovery`` has one, ``Adapter/find(_:within:)`` returns one, and ``Adapter/withConnection(to:_:_:)`` takes one.
 public struct Peripheral: Hashable, Sendable, CustomStringConvertible {
   let peer: PeerAddress
+  /// The name that a scan heard. A bond keeps it, so that ``Adapter/find(_:within:)`` refuses another device of this name.
+  let name: UntrustedText?
 
-  init(_ peer: PeerAddress) { self.peer = peer }
+  init(_ peer: PeerAddress, name: UntrustedText? = nil) { (self.peer, self.name) = (peer, name) }
 
   /// Creates a peripheral from an address that is known without a scan.
   /// - Parameters:
@@ -14,7 +18,7 @@ public struct Peripheral: Hashable, Sendable, CustomStringConvertible {
   /// - Returns: Nil if the text is not an address.
   public init?(address: String, isRandom: Bool) {
     guard let address = Address(address) else { return nil }
-    peer = PeerAddress(address, isRandom ? .random : .public)
+    self.init(PeerAddress(address, isRandom ? .random : .public))
   }
 
   /// The address in hex, such as `D1:00:00:00:00:10`.
@@ -25,4 +29,8 @@ public struct Peripheral: Hashable, Sendable, CustomStringConvertible {
 
   /// The address and its type, such as `D1:00:00:00:00:10/random`.
   public var description: String { peer.description }
+
+  public static func == (one: Self, other: Self) -> Bool { one.peer == other.peer }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(peer) }
 }

@@ -45,7 +45,7 @@ public struct RemoteCharacteristic: Sendable, CustomStringConvertible {
     }
   }
 
-  /// The UUID as text: four, eight or 36 characters. Nil if the characteristic was named by a handle that discovery did not find.
+  /// The UUID as lowercase text: four, eight or 36 characters. Nil if the characteristic was named by a handle that discovery did not find.
   public let uuid: String?
   /// The name that the Bluetooth SIG assigned, such as `Battery Level`. Nil without one.
   public let name: String?
@@ -55,6 +55,8 @@ public struct RemoteCharacteristic: Sendable, CustomStringConvertible {
   public let handle: Int
   let device: ConnectedDevice
   let selector: Selector
+  /// The text that finds it on this link, also at another handle.
+  package var place: String { "\(selector)" }
 
   init(_ attribute: Attribute, _ selector: Selector, of device: ConnectedDevice) {
     (self.selector, self.device) = (selector, device)
@@ -74,11 +76,13 @@ public struct RemoteCharacteristic: Sendable, CustomStringConvertible {
   public func read() async throws -> AttributeValue {
     try await device.call { [selector] in
       let client = $0.client
-      let attribute = try await client.attribute(selector, discovering: true)
-      let bytes = try await client.read(attribute.handle, as: attribute.uuid)
-      if let item = attribute.characteristic { try await client.readDescription(of: item) }
-      return AttributeValue(
-        bytes, at: EventLoop.shared.wallClock, attribute.uuid, attribute.characteristic.flatMap { client.description(of: $0) })
+      return try await client.followingChanges(of: [selector]) {
+        let attribute = try await client.attribute(selector, discovering: true)
+        let bytes = try await client.read(attribute.handle, as: attribute.uuid)
+        let time = EventLoop.shared.wallClock
+        if let item = attribute.characteristic { try await client.readDescription(of: item) }
+        return AttributeValue(bytes, at: time, attribute.uuid, attribute.characteristic.flatMap { client.description(of: $0) })
+      }
     }
   }
 
@@ -91,13 +95,15 @@ public struct RemoteCharacteristic: Sendable, CustomStringConvertible {
   public func write(_ bytes: [UInt8], by procedure: Procedure = .auto) async throws {
     try await device.call { [selector] in
       let client = $0.client
-      let attribute = try await client.attribute(selector, discovering: true)
-      let plan = try WritePlan(value: bytes.count, properties: attribute.properties, mtu: client.mtu, mode: procedure.mode)
-      // A device drops commands in silence.
-      if plan.mode == .command { try await client.checkCommands(to: attribute) }
-      var pacing = WritePacing()
-      pacing.provesArrival = true
-      try await client.send(bytes, to: attribute.handle, plan: plan, pacing: pacing)
+      try await client.followingChanges(of: [selector]) {
+        let attribute = try await client.attribute(selector, discovering: true)
+        let plan = try WritePlan(value: bytes.count, properties: attribute.properties, mtu: client.mtu, mode: procedure.mode)
+        // A device drops commands in silence.
+        if plan.mode == .command { try await client.checkCommands(to: attribute) }
+        var pacing = WritePacing()
+        pacing.provesArrival = true
+        try await client.send(bytes, to: attribute.handle, plan: plan, pacing: pacing)
+      }
     }
   }
 
@@ -109,33 +115,37 @@ public struct RemoteCharacteristic: Sendable, CustomStringConvertible {
   /// - Throws: ``BluetoothError/Reason/unsupported`` if the characteristic sends no values, and the reasons of a write; CancellationError.
   public func notifications(indications: Bool = false) async throws -> Notifications {
     try await device.call { [selector, device] connection in
-      let item = try await connection.client.characteristic(selector)
-      try await connection.client.readDescription(of: item)
-      let values = SubscribedValues(lastingOn: connection)
-      do { try await values.add(item, kind: indications && item.properties.contains(.indicate) ? .indication : .auto) } catch {
-        await values.end()
-        throw error
+      let client = connection.client
+      return try await client.followingChanges(of: [selector]) {
+        let item = try await client.characteristic(selector)
+        try await client.readDescription(of: item)
+        let values = SubscribedValues(lastingOn: connection)
+        values.onRenewed = { [weak values] in values?.close(missing: $0) }
+        do { try await values.add(item, kind: indications && item.properties.contains(.indicate) ? .indication : .auto) } catch {
+          await values.end()
+          throw error
+        }
+        return Notifications(values, connection, device)
       }
-      return Notifications(values, connection, device)
     }
   }
 
   /// The values that a device sends, in the order of arrival, from the subscription on.
   ///
   /// Iterate once: another iteration has no values. Up to 16,384 values wait while the caller works. The sequence has no end while the link
-  /// lasts, and waits for the next value without a limit. With a ``ReconnectPolicy``, it continues on the restored link.
+  /// lasts, and waits for the next value without a limit. With a ``ReconnectPolicy``, it continues on the restored link. Nothing follows an
+  /// error.
   public struct Notifications: AsyncSequence, Sendable {
     private let queue: CallQueue<AttributeValue>
 
     init(_ values: SubscribedValues, _ connection: Connection, _ device: ConnectedDevice) {
-      queue = CallQueue(of: device.adapter, onEnd: { await values.end() }) { queue in
-        while let (event, uuid) = try await values.next(until: nil) {
-          let item = values.characteristics.first { $0.valueHandle == event.handle }
-          queue.add(
-            AttributeValue(
-              event.value, at: event.wallClock, isIndication: event.isIndication, uuid,
-              item.flatMap { connection.client.description(of: $0) }))
-        }
+      queue = CallQueue(of: device.adapter, device.endings, onEnd: { await values.end() }) {
+        // The values that wait still arrive, and the loss is known after them.
+        if values.dropped > 0, !values.isClosed { values.close(throwing: Overrun(count: values.dropped)) }
+        guard let (event, uuid) = try await values.next(until: nil) else { return nil }
+        let item = values.characteristics.first { $0.valueHandle == event.handle }
+        return AttributeValue(
+          event.value, at: event.wallClock, isIndication: event.isIndication, uuid, item.flatMap { connection.client.description(of: $0) })
       }
     }
 
@@ -148,8 +158,9 @@ public struct RemoteCharacteristic: Sendable, CustomStringConvertible {
       init(_ queue: CallQueue<AttributeValue>) { self.queue = CallQueue.Reader(queue) }
 
       /// Waits for the next value.
-      /// - Throws: ``BluetoothError/Reason/disconnected`` after the last value of a lost link, ``BluetoothError/Reason/overrun`` if values
-      ///   were lost because the caller was too slow; CancellationError.
+      /// - Throws: ``BluetoothError/Reason/disconnected`` after the last value of a lost link, ``BluetoothError/Reason/overrun`` after the
+      ///   values that waited if others were lost because the caller was too slow, ``BluetoothError/Reason/notFound`` if the device has
+      ///   the characteristic no more; CancellationError.
       public mutating func next() async throws -> AttributeValue? { try await queue.next() }
     }
   }

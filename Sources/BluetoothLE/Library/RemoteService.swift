@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A service of a connected device.
 public struct RemoteService: Sendable, CustomStringConvertible {
-  /// The UUID as text: four, eight or 36 characters.
+  /// The UUID as lowercase text: four, eight or 36 characters.
   public let uuid: String
   /// The assigned name. Nil for a service without one.
   public let name: String?
@@ -10,11 +10,13 @@ public struct RemoteService: Sendable, CustomStringConvertible {
   /// The characteristics in the order of their handles.
   public let characteristics: [RemoteCharacteristic]
 
-  init(_ service: Service, of device: ConnectedDevice) {
+  init(_ service: Service, in table: AttributeTable, of device: ConnectedDevice) {
     (uuid, name, isPrimary) = (service.uuid.description, AssignedNumbers.name(of: service.uuid), service.isPrimary)
     characteristics = service.characteristics.compactMap { item in
-      guard let selector = try? Selector("\(item.valueHandle)") else { return nil }
-      return RemoteCharacteristic(.characteristic(item, service), selector, of: device)
+      // By its place: a handle may be another attribute after an update of the firmware.
+      let attribute = Attribute.characteristic(item, service)
+      guard let selector = try? Selector(table.selector(of: attribute)) else { return nil }
+      return RemoteCharacteristic(attribute, selector, of: device)
     }
   }
 

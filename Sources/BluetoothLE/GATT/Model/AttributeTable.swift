@@ -81,7 +81,7 @@ package struct AttributeTable: Hashable, Sendable {
   }
 
   /// Builds the selector that matches only this attribute: `181a[2]/2a6e`, `ffe0/ffe1[2]@2902`.
-  private func selector(of attribute: Attribute) -> String {
+  package func selector(of attribute: Attribute) -> String {
     func part(_ uuid: UUID, _ handle: AttributeHandle, _ all: [(uuid: UUID, handle: AttributeHandle)]) -> String {
       let alike = all.filter { $0.uuid == uuid }
       return alike.count > 1 ? "\(uuid)[\((alike.firstIndex { $0.handle == handle } ?? 0) + 1)]" : "\(uuid)"

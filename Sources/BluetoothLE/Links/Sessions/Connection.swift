@@ -27,7 +27,7 @@ package final class Connection {
   private var attachments: [ObjectIdentifier: AnyObject] = [:]
 
   /// The subscriptions that survive a lost connection.
-  private(set) var lasting: [SubscribedValues] = []
+  package private(set) var lasting: [SubscribedValues] = []
   /// The state of the lost link. Nil unless a restoration has started and has not succeeded.
   private(set) var priorLink: PriorLink?
   private var restoring: Wait<Void>?

@@ -157,6 +157,21 @@ package final class SubscribedValues {
 
   package var isClosed: Bool { values.isClosed }
 
+  /// The number of values lost because the queue was full.
+  package var dropped: Int { values.dropped }
+
+  /// Closes the queue with an error, which the taker gets after the values that wait.
+  package func close(throwing reason: any Error) {
+    renewal?.cancel()
+    values.close(throwing: reason)
+  }
+
+  /// Closes the queue if a subscription of its own is among those that a restoration or a change of services lost.
+  package func close(missing: [Restoration.Missing]) {
+    let own = missing.first { lost in items.contains { $0.subscription == nil && $0.characteristic == lost.characteristic } }
+    if let own { close(throwing: own.reason ?? GATTError.gone(own.characteristic)) }
+  }
+
   /// Unsubscribes from all characteristics, also on the peer, within a second. Also works in a canceled task.
   package func end() async {
     observer?.cancel()
@@ -217,12 +232,6 @@ package final class SubscribedValues {
     types = [:]
     items.removeAll(where: \.isLeaving)
     for index in items.indices { items[index].subscription = nil }
-  }
-
-  /// Closes the queue with the error of a lost link that no restoration follows.
-  func close(throwing reason: any Error) {
-    renewal?.cancel()
-    values.close(throwing: reason)
   }
 
   /// Returns all subscriptions as missing, with `reason` as their error.
