@@ -1,6 +1,5 @@
-import BluetoothLEText
 import Terminal
-import Testing
+import TestSupport
 
 @testable import BluetoothLE
 @testable import Browser

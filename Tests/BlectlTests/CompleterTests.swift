@@ -1,8 +1,6 @@
-import BluetoothLE
-import BluetoothLEText
 import Glibc
 import Terminal
-import Testing
+import TestSupport
 
 @testable import CommandLine
 @testable import Program

@@ -1,8 +1,7 @@
-import BluetoothLE
 import BluetoothLELinux
 import BluetoothLESimulator
 import SystemPackage
-import Testing
+import TestSupport
 
 @testable import Presentation
 

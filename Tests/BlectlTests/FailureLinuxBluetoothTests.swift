@@ -1,6 +1,5 @@
-import BluetoothLE
 import SystemPackage
-import Testing
+import TestSupport
 
 @testable import BluetoothLELinux
 @testable import Presentation

@@ -1,7 +1,6 @@
-import BluetoothLE
 import BluetoothLELinux
 import SystemPackage
-import Testing
+import TestSupport
 
 @testable import Presentation
 

@@ -1,6 +1,4 @@
-import BluetoothLE
-import BluetoothLEText
-import Testing
+import TestSupport
 
 @testable import BluetoothLELinux
 @testable import Program

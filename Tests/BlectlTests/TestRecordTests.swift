@@ -1,6 +1,5 @@
-import BluetoothLE
 import Scripts
-import Testing
+import TestSupport
 
 @testable import Presentation
 @testable import Scripting

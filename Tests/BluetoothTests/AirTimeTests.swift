@@ -1,5 +1,4 @@
-import BluetoothLE
-import Testing
+import TestSupport
 
 /// Times and rates follow Vol 6 Part B §2. The longest are the specification's own maxima (2120, 1064, 4542, 17 040 µs).
 @Suite(.timeLimit(.minutes(15))) struct AirTimeTests {

@@ -1,5 +1,4 @@
-import BluetoothLE
-import Testing
+import TestSupport
 
 @Suite(.timeLimit(.minutes(15))) struct ClientWritePlanTests {
   struct Row: Sendable, CustomTestStringConvertible {

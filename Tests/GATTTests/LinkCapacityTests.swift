@@ -1,5 +1,4 @@
-import BluetoothLE
-import Testing
+import TestSupport
 
 @Suite(.timeLimit(.minutes(15))) struct LinkCapacityTests {
   /// Checks the rate of full connection events in kB/s.

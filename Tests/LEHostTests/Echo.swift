@@ -1,4 +1,3 @@
-import BluetoothLE
 import BluetoothLESimulator
 
 /// A simulated device that sends back every PDU.

@@ -1,6 +1,5 @@
-import BluetoothLE
 import BluetoothLESimulator
-import Testing
+import TestSupport
 
 /// Arguments that cannot mean anything.
 @Suite(.timeLimit(.minutes(15))) struct ArgumentTests {

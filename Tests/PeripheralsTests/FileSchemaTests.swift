@@ -1,7 +1,6 @@
-import BluetoothLE
 import BluetoothLEDeviceFiles
 import Foundation
-import Testing
+import TestSupport
 
 @testable import BluetoothLESimulator
 

@@ -1,5 +1,4 @@
-import BluetoothLE
-import BluetoothLEText
+import TestSupport
 
 @testable import BluetoothLESimulator
 

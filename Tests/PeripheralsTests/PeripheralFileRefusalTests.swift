@@ -1,6 +1,5 @@
-import BluetoothLEText
 import Foundation
-import Testing
+import TestSupport
 
 @testable import BluetoothLESimulator
 

@@ -1,7 +1,6 @@
-import BluetoothLE
 import BluetoothLESimulator
-import BluetoothLEText
 import Foundation
+import TestSupport
 
 /// A client that exchanges PDUs with a virtual peripheral directly, without a simulated air.
 @LoopActor

@@ -1,5 +1,4 @@
-import BluetoothLE
-import Testing
+import TestSupport
 
 @Suite(.timeLimit(.minutes(15))) struct BondTests {
   private static let strong = LinkSecurity(keySize: 16, isAuthenticated: true, isSecureConnections: true)

@@ -1,5 +1,4 @@
-import BluetoothLE
-import Testing
+import TestSupport
 
 /// Pairings that must fail: each ends on both devices, with a clear cause and without a bond.
 @Suite(.timeLimit(.minutes(15))) struct RefusalTests {

@@ -1,6 +1,4 @@
-import BluetoothLE
-import BluetoothLEText
-import Testing
+import TestSupport
 
 /// A whole pairing of two devices with known keys. Our state machine plays one of them.
 struct SampleConversation: Sendable, CustomTestStringConvertible {

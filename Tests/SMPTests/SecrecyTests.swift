@@ -1,5 +1,4 @@
-import BluetoothLE
-import Testing
+import TestSupport
 
 /// What the trace of a pairing reveals about the passkey.
 ///

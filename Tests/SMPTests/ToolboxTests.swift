@@ -1,6 +1,4 @@
-import BluetoothLE
-import BluetoothLEText
-import Testing
+import TestSupport
 
 /// Vectors: Vol 3 Part H Appendix D, and the examples in the sections of the functions.
 @Suite(.timeLimit(.minutes(15))) struct ToolboxTests {

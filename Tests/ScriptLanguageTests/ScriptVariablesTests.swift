@@ -1,6 +1,5 @@
-import BluetoothLEText
 import Scripts
-import Testing
+import TestSupport
 
 @Suite(.timeLimit(.minutes(15))) struct ScriptVariablesTests {
   @Test func whatStandsAbove() {

@@ -1,5 +1,4 @@
-import BluetoothLE
-import Testing
+import TestSupport
 
 @testable import BluetoothLESimulator
 

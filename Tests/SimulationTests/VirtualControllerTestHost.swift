@@ -1,4 +1,3 @@
-import BluetoothLE
 import BluetoothLESimulator
 
 /// A minimal host: sends packets, waits for events, counts credits.

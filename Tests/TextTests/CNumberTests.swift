@@ -1,5 +1,4 @@
-import BluetoothLEText
-import Testing
+import TestSupport
 
 /// Numbers are read as strtol(3) does.
 @Suite(.timeLimit(.minutes(15))) struct CNumberTests {

@@ -1,5 +1,4 @@
-import BluetoothLEText
-import Testing
+import TestSupport
 
 /// Records as tables and as lines of a template, and the forms of their times.
 @Suite(.timeLimit(.minutes(15))) struct RecordFormTests {

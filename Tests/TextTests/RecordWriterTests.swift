@@ -1,6 +1,5 @@
-import BluetoothLEText
 import Foundation
-import Testing
+import TestSupport
 
 @Suite(.timeLimit(.minutes(15))) struct RecordWriterTests {
   @Test func writesEveryKindOfField() {

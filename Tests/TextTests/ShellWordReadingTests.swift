@@ -1,5 +1,4 @@
-import BluetoothLEText
-import Testing
+import TestSupport
 
 /// Tests words with variables.
 @Suite(.timeLimit(.minutes(15))) struct ShellWordReadingTests {

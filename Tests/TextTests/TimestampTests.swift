@@ -1,5 +1,4 @@
-import BluetoothLEText
-import Testing
+import TestSupport
 
 @Suite(.timeLimit(.minutes(15))) struct TimestampTests {
   @Test(arguments: [

@@ -1,5 +1,4 @@
-import BluetoothLEText
-import Testing
+import TestSupport
 
 @Suite(.timeLimit(.minutes(15))) struct UntrustedTextTests {
   /// Messages escape control characters in untrusted text.
