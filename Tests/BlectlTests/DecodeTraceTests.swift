@@ -1,11 +1,10 @@
+import CommandLine
 import Foundation
+import Presentation
+import Program
 import TestSupport
 import Traces
-
-@testable import CommandLine
-@testable import Presentation
-@testable import Program
-@testable import blectl
+import blectl
 
 /// `decode trace` reads files from `--trace` and from other programs.
 @Suite(.timeLimit(.minutes(15))) struct DecodeTraceTests {

@@ -1,9 +1,8 @@
 import BluetoothLELinux
 import BluetoothLESimulator
+import Presentation
 import SystemPackage
 import TestSupport
-
-@testable import Presentation
 
 /// The messages for controllers, and for connections that our own host makes with them.
 @Suite(.timeLimit(.minutes(15))) struct FailureHostTests {

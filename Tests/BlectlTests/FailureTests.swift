@@ -1,8 +1,7 @@
 import BluetoothLELinux
+import Presentation
 import SystemPackage
 import TestSupport
-
-@testable import Presentation
 
 /// The messages, kinds and names for the errors that the rooms throw.
 @Suite(.timeLimit(.minutes(15))) struct FailureTests {

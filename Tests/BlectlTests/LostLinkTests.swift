@@ -1,4 +1,3 @@
-import Foundation
 import TestSupport
 
 /// A command with a lost link reports its progress.

@@ -1,8 +1,7 @@
 import Foundation
+import Program
 import TestSupport
-
-@testable import Program
-@testable import blectl
+import blectl
 
 /// Likely first mistakes give an error of one line with the usual prefix.
 @Suite(.timeLimit(.minutes(15))) struct MessageTests {

@@ -1,4 +1,3 @@
-import Foundation
 import TestSupport
 
 /// `repl --json` runs commands in parallel, except those that depend on each other.

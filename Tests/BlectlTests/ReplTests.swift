@@ -1,4 +1,3 @@
-import Foundation
 import TestSupport
 
 /// `blectl repl` and its commands, in the simulator in virtual time.

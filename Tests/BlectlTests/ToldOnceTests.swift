@@ -1,4 +1,3 @@
-import Foundation
 import TestSupport
 
 /// What a session would say twice: values, a lost link, an existing bond.

@@ -1,4 +1,3 @@
-import Foundation
 import TestSupport
 
 /// Values given in hex, in a format, in a file, or on standard input.

@@ -1,4 +1,3 @@
-import Foundation
 import TestSupport
 
 /// What a terminal shows while blectl waits, and where its text breaks.

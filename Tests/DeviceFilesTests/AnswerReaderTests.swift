@@ -1,7 +1,5 @@
+import BluetoothLEDeviceFiles
 import TestSupport
-
-@testable import BluetoothLE
-@testable import BluetoothLEDeviceFiles
 
 @Suite(.timeLimit(.minutes(15))) struct AnswerReaderTests {
   private static let device = #"""

@@ -1,8 +1,6 @@
+import BluetoothLEDeviceFiles
 import Foundation
 import TestSupport
-
-@testable import BluetoothLE
-@testable import BluetoothLEDeviceFiles
 
 /// Hostile files and packets give an error or a refusal. They never cause a trap or a long run.
 @Suite(.timeLimit(.minutes(15))) struct DeviceHostileTests {

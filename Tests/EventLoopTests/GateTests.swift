@@ -1,7 +1,5 @@
 import TestSupport
 
-@testable import BluetoothLE
-
 @Suite(.timeLimit(.minutes(15))) struct GateTests {
   private static func seconds(_ count: Int64) -> LoopClock.Instant { EventLoop.shared.now.advanced(by: .seconds(count)) }
 

@@ -1,8 +1,6 @@
 import Foundation
 import TestSupport
 
-@testable import BluetoothLE
-
 /// A program that uses the library and never runs the loop. It needs a process without the tests' loop: this executable, with one test.
 @Suite(.timeLimit(.minutes(15))) struct OwnThreadTests {
   private static let variable = "BLECTL_TEST_OWN_THREAD"

@@ -1,7 +1,5 @@
 import TestSupport
 
-@testable import BluetoothLE
-
 /// What the tests of library calls share: they act as a program that uses the library.
 let loop = EventLoop.shared
 

@@ -1,7 +1,5 @@
+import BluetoothLEDeviceFiles
 import TestSupport
-
-@testable import BluetoothLE
-@testable import BluetoothLEDeviceFiles
 
 /// Device files decode manufacturer data. Hostile data cause no trap and do not hide other data.
 @Suite(.timeLimit(.minutes(15))) struct AdvertisingFormatsTests {

@@ -1,7 +1,5 @@
 import TestSupport
 
-@testable import BluetoothLE
-
 /// Searches by the names of bonded devices.
 @Suite(.timeLimit(.minutes(15))) struct BondedSearchTests {
   private static let irk: UInt128 = 0xEC02_34A3_57C8_AD05_3410_10A6_0A39_7D9B

@@ -1,7 +1,5 @@
 import TestSupport
 
-@testable import BluetoothLE
-
 @Suite(.timeLimit(.minutes(15))) struct DeviceOrderTests {
   private func device(_ number: UInt64, _ rssi: Int8, name: String? = nil, at time: Int64 = 0) -> DeviceView {
     var device = DeviceView(peer(number))

@@ -1,7 +1,5 @@
 import TestSupport
 
-@testable import BluetoothLE
-
 @Suite(.timeLimit(.minutes(15))) struct ListenTests {
   /// No report arrives after the end, although one event or one turn may bring several.
   @Test(arguments: [1, 2, 3]) func noReportAfterTheEnd(_ count: Int) async throws {

@@ -1,7 +1,5 @@
 import TestSupport
 
-@testable import BluetoothLE
-
 @Suite(.timeLimit(.minutes(15))) struct SharedCentralTests {
   /// A radio that records the requested scans and runs one scan at a time.
   @LoopActor private final class Radio: Central {

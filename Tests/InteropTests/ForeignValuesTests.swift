@@ -1,8 +1,6 @@
 import Foundation
 import TestSupport
 
-@testable import BluetoothLE
-
 /// Compares our decoding of characteristics with `bluetooth-sig` from PyPI, an independent decoder.
 @Suite(.timeLimit(.minutes(15))) struct ForeignValuesTests {
   @Test func characteristicsMeanWhatTheyMeanToAnother() throws {

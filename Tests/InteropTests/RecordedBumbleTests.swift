@@ -1,4 +1,3 @@
-import Foundation
 import TestSupport
 
 /// A session with Bumble gives the same records and exit code on replay. Only the rate of a transfer, and times within the tolerance of

@@ -1,4 +1,3 @@
-import Foundation
 import TestSupport
 
 /// The attributes of a device as one tool shows them, in a form that makes two tools comparable.

@@ -1,7 +1,5 @@
 import TestSupport
 
-@testable import BluetoothLE
-
 /// A faulty or silent controller causes no trap, and every operation ends within its limits.
 @Suite(.timeLimit(.minutes(15))) struct HostileControllerTests {
   /// Ctrl-C does not wait for the timeouts of several commands.

@@ -1,7 +1,5 @@
 import TestSupport
 
-@testable import BluetoothLE
-
 /// Tests interval, PHY and data length, requested by either side, and the other channels of a link.
 @Suite(.timeLimit(.minutes(15))) struct LinkProcedureTests {
   @Test func tuning() async throws {

@@ -1,7 +1,5 @@
 import TestSupport
 
-@testable import BluetoothLE
-
 @Suite(.timeLimit(.minutes(15))) struct LinkTests {
   @Test func pdusAreFragmentedAndJoined() async throws {
     try await onLoop {

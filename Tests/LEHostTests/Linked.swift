@@ -1,7 +1,5 @@
 import TestSupport
 
-@testable import BluetoothLE
-
 /// A host on a scripted controller, with a link to the lock.
 @LoopActor
 func linked(_ controller: ScriptedController = ScriptedController()) async throws -> (

@@ -1,8 +1,6 @@
 import BluetoothLESimulator
 import TestSupport
 
-@testable import BluetoothLE
-
 private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
 
 /// A controller makes one connection at a time, but its host serves any number of requests.

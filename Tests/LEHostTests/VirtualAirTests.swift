@@ -1,8 +1,6 @@
 import BluetoothLESimulator
 import TestSupport
 
-@testable import BluetoothLE
-
 /// Tests the host on the virtual controller: two independent readings of the same specification.
 @Suite(.timeLimit(.minutes(15))) struct VirtualAirTests {
   @Test(arguments: [(true, 251, 8, 251), (false, 27, 4, 27), (true, 27, 1, 251)])

@@ -1,9 +1,7 @@
+import BluetoothLELinux
 import Glibc
 import SystemPackage
 import TestSupport
-
-@testable import BluetoothLE
-@testable import BluetoothLELinux
 
 @Suite(.timeLimit(.minutes(15))) struct InputFileTests {
   @Test func readsAWholeFile() async throws {

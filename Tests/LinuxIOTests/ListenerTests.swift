@@ -2,8 +2,6 @@ import Glibc
 import SystemPackage
 import TestSupport
 
-@testable import BluetoothLE
-
 private let reset: [UInt8] = [1, 3, 0x0C, 0]
 private let complete: [UInt8] = [4, 0x0E, 4, 1, 3, 0x0C, 0]
 

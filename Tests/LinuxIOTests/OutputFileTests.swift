@@ -1,10 +1,8 @@
+import BluetoothLELinux
 import Foundation
 import Glibc
 import SystemPackage
 import TestSupport
-
-@testable import BluetoothLE
-@testable import BluetoothLELinux
 
 /// An output file is written at the end. The old file stays until the new one is complete.
 @Suite(.timeLimit(.minutes(15))) struct OutputFileTests {

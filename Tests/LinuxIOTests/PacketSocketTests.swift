@@ -2,8 +2,6 @@ import Glibc
 import SystemPackage
 import TestSupport
 
-@testable import BluetoothLE
-
 @Suite(.timeLimit(.minutes(15))) struct PacketSocketTests {
   /// A UDP socket with a full buffer drops and counts packets, as the kernel's L2CAP sockets do.
   @Test func lossIsCounted() async throws {

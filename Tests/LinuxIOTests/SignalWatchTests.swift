@@ -1,8 +1,6 @@
+import BluetoothLELinux
 import Glibc
 import TestSupport
-
-@testable import BluetoothLE
-@testable import BluetoothLELinux
 
 @Suite(.serialized, .timeLimit(.minutes(15))) struct SignalWatchTests {
   /// SIGUSR1 replaces SIGINT here, because a failing test must not end its own process.

@@ -2,8 +2,6 @@ import Glibc
 import SystemPackage
 import TestSupport
 
-@testable import BluetoothLE
-
 @Suite(.timeLimit(.minutes(15))) struct TransportAddressTests {
   @Test(arguments: [
     ("tcp:localhost:9000", TransportAddress.tcp(host: "localhost", port: 9000)),

@@ -1,8 +1,6 @@
 import BluetoothLESimulator
 import TestSupport
 
-@testable import BluetoothLE
-
 /// Links whose device pairs: how long they wait for it, and when they come back.
 @Suite(.timeLimit(.minutes(15))) struct BondedLinkTests {
   @LoopActor private final class Keeper: BondKeeper {

@@ -1,7 +1,5 @@
 import TestSupport
 
-@testable import BluetoothLE
-
 @Suite(.timeLimit(.minutes(15))) struct ExpectedAnswersTests {
   static func pattern(_ text: String) -> ExpectedAnswers.Pattern {
     let parts = text.split(separator: "=", omittingEmptySubsequences: false)

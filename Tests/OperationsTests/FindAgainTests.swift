@@ -1,8 +1,6 @@
 import BluetoothLESimulator
 import TestSupport
 
-@testable import BluetoothLE
-
 /// Tests which device counts as the lost one.
 @Suite(.timeLimit(.minutes(15))) struct FindAgainTests {
   static let carrier = #""manufacturer_data": {"0305": "0101 22110038c1a4"}, "#

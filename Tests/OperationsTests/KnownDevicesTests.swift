@@ -1,7 +1,5 @@
 import TestSupport
 
-@testable import BluetoothLE
-
 @Suite(.timeLimit(.minutes(15))) struct KnownDevicesTests {
   private typealias Device = KnownDevices.Device
 

@@ -1,7 +1,5 @@
 import BluetoothLESimulator
 
-@testable import BluetoothLE
-
 /// A simulated air with one device that leaves the range on command, and may return as another device.
 @LoopActor
 final class LosingAir {

@@ -2,8 +2,6 @@ import BluetoothLESimulator
 import Foundation
 import TestSupport
 
-@testable import BluetoothLE
-
 /// Runs every fault at every PDU of every method, from the session with its key store to a simulated device, in virtual time. Passkey Entry
 /// with LE Secure Connections has 20 equal rounds, of which three are tested, or all with BLECTL_EVERY_PACKET.
 @Suite(.timeLimit(.minutes(15))) struct PairingFaultTests {

@@ -1,7 +1,5 @@
 import TestSupport
 
-@testable import BluetoothLE
-
 /// A failed read does not hide the values of the others.
 @Suite(.timeLimit(.minutes(15))) struct PartialReadTests {
   private static let items: [PlainServer.Item] =

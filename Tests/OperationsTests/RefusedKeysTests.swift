@@ -1,7 +1,5 @@
 import TestSupport
 
-@testable import BluetoothLE
-
 /// A pairing whose bond our side refuses, on our own host.
 @Suite(.timeLimit(.minutes(15))) struct RefusedKeysTests {
   private struct StorageFull: Error {}

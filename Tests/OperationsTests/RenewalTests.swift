@@ -1,7 +1,5 @@
 import TestSupport
 
-@testable import BluetoothLE
-
 /// Tests long subscriptions whose services change during the link, and requests that fail.
 @Suite(.timeLimit(.minutes(15))) struct RenewalTests {
   static let first = UUID(0xFF01)

@@ -1,7 +1,5 @@
 import TestSupport
 
-@testable import BluetoothLE
-
 /// Tests the two logs for completion. Their contents come from strangers, and their lines may be damaged.
 @Suite(.timeLimit(.minutes(15))) struct ScannedDevicesTests {
   private typealias Device = ScannedDevices.Device

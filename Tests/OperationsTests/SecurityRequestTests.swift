@@ -1,8 +1,6 @@
 import BluetoothLESimulator
 import TestSupport
 
-@testable import BluetoothLE
-
 /// A device that sends a Security Request on each connection, as some embedded stacks do.
 @Suite(.timeLimit(.minutes(15))) struct SecurityRequestTests {
   private final class Person: PairingUser {

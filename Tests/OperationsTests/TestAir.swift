@@ -1,7 +1,5 @@
 import BluetoothLESimulator
 
-@testable import BluetoothLE
-
 /// A simulated air and our host in the same process.
 @LoopActor
 struct TestAir {

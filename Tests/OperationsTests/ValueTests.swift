@@ -1,7 +1,5 @@
 import TestSupport
 
-@testable import BluetoothLE
-
 /// Tests values that the peer sends, and values that are read.
 @Suite(.timeLimit(.minutes(15))) struct ValueTests {
   @LoopActor

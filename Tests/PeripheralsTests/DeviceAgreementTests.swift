@@ -1,8 +1,6 @@
 import BluetoothLEDeviceFiles
-import Foundation
+import BluetoothLESimulator
 import TestSupport
-
-@testable import BluetoothLESimulator
 
 /// The client and the simulated device of a device file agree.
 @Suite(.timeLimit(.minutes(15))) struct DeviceAgreementTests {

@@ -1,6 +1,5 @@
+import BluetoothLESimulator
 import TestSupport
-
-@testable import BluetoothLESimulator
 
 /// Tests man/examples/challenge-lock.json with a client that sends PDUs.
 @Suite(.timeLimit(.minutes(15))) struct ExampleLockTests {

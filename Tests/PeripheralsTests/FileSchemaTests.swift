@@ -1,8 +1,7 @@
 import BluetoothLEDeviceFiles
+import BluetoothLESimulator
 import Foundation
 import TestSupport
-
-@testable import BluetoothLESimulator
 
 /// Compares the schemas in man/schemas with the readers of the files: each object has the same keys in both.
 @Suite(.timeLimit(.minutes(15))) struct FileSchemaTests {

@@ -1,6 +1,5 @@
+import BluetoothLESimulator
 import TestSupport
-
-@testable import BluetoothLESimulator
 
 /// A device without air and links: its machine and attributes, on the test's clock.
 struct PeripheralDevice {

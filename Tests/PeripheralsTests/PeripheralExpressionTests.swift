@@ -1,8 +1,6 @@
 import BluetoothLEDeviceFiles
-import Foundation
+import BluetoothLESimulator
 import TestSupport
-
-@testable import BluetoothLESimulator
 
 /// Tests values, numbers and conditions of a peripheral file with their results.
 @Suite(.timeLimit(.minutes(15))) struct PeripheralExpressionTests {

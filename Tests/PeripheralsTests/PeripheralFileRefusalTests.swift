@@ -1,7 +1,6 @@
+import BluetoothLESimulator
 import Foundation
 import TestSupport
-
-@testable import BluetoothLESimulator
 
 @Suite(.timeLimit(.minutes(15))) struct PeripheralFileRefusalTests {
   private func expectRefusal(_ text: String, _ message: String) {

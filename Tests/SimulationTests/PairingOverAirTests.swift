@@ -1,7 +1,6 @@
 import BluetoothLEDeviceFiles
+import BluetoothLESimulator
 import TestSupport
-
-@testable import BluetoothLESimulator
 
 @LoopActor private func pairingFailure(_ body: @LoopActor () async throws -> Void) async -> PairingFailure? {
   do { try await body() } catch { return error as? PairingFailure }

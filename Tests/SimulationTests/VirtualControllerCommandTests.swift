@@ -1,6 +1,5 @@
+import BluetoothLESimulator
 import TestSupport
-
-@testable import BluetoothLESimulator
 
 @Suite(.timeLimit(.minutes(15))) struct VirtualControllerCommandTests {
   @Test func tellsWhatItIs() async throws {

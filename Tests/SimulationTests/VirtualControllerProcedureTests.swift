@@ -1,6 +1,5 @@
+import BluetoothLESimulator
 import TestSupport
-
-@testable import BluetoothLESimulator
 
 /// Tests link procedures and the device's own requests.
 @Suite(.timeLimit(.minutes(15))) struct VirtualControllerProcedureTests {

@@ -1,6 +1,5 @@
+import BluetoothLESimulator
 import TestSupport
-
-@testable import BluetoothLESimulator
 
 /// A device that records the data it receives.
 @LoopActor

@@ -1,6 +1,5 @@
+import BluetoothLESimulator
 import TestSupport
-
-@testable import BluetoothLESimulator
 
 /// Tests transfers through the whole simulation: HCI, link layer, the device's L2CAP.
 @Suite(.timeLimit(.minutes(15))) struct VirtualControllerTransferTests {

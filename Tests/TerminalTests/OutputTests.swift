@@ -1,7 +1,6 @@
 import Glibc
+import Terminal
 import TestSupport
-
-@testable import Terminal
 
 @Suite(.timeLimit(.minutes(15))) struct OutputTests {
   @LoopActor private func output(_ out: SlowReader, _ err: SlowReader, limit: Int = 1000, _ change: (inout Output.Style) -> Void = { _ in })

@@ -1,7 +1,6 @@
 import Glibc
+import Terminal
 import TestSupport
-
-@testable import Terminal
 
 @Suite(.timeLimit(.minutes(15))) struct SinkTests {
   private static func record(_ number: Int) -> [UInt8] { Array("record \(number) \(String(repeating: "x", count: number % 200))\n".utf8) }

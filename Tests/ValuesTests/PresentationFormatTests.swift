@@ -1,7 +1,5 @@
 import TestSupport
 
-@testable import BluetoothLE
-
 /// Tests values that a device describes itself.
 @Suite(.timeLimit(.minutes(15))) struct PresentationFormatTests {
   private static func octets(_ hex: String) throws -> [UInt8] { try #require(Hex.decode(hex)) }
