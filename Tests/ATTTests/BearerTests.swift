@@ -4,8 +4,7 @@ import TestSupport
 
 @Suite(.timeLimit(.minutes(15))) struct BearerTests {
   @Test func waitersGoInOrderAndEachGetsItsAnswer() async throws {
-    try await onLoop {
-      let (near, far) = MemoryChannel.pair()
+    try await onLoop(with: MemoryChannel.pair()) { near, far in
       near.delay = .milliseconds(15)
       let peer = ScriptedPeer(far) { pdu in [0x0B, pdu[1]] }
       let bearer = Bearer(near)
@@ -26,8 +25,7 @@ import TestSupport
   }
 
   @Test func silenceEndsAfterThirtySecondsAndClosesTheBearer() async throws {
-    try await onLoop {
-      let (near, far) = MemoryChannel.pair()
+    try await onLoop(with: MemoryChannel.pair()) { near, far in
       let peer = ScriptedPeer(far)
       let bearer = Bearer(near)
       let client = RecordingClient(bearer)
@@ -47,8 +45,7 @@ import TestSupport
   }
 
   @Test func aCancelledRequestDoesNotGiveItsAnswerToTheNext() async throws {
-    try await onLoop {
-      let (near, far) = MemoryChannel.pair()
+    try await onLoop(with: MemoryChannel.pair()) { near, far in
       far.delay = .milliseconds(50)
       let peer = ScriptedPeer(far) { pdu in [0x0B, pdu[1]] }
       let bearer = Bearer(near)
@@ -66,8 +63,7 @@ import TestSupport
   }
 
   @Test func linkLossEndsEveryPendingOperationOnce() async throws {
-    try await onLoop {
-      let (near, far) = MemoryChannel.pair()
+    try await onLoop(with: MemoryChannel.pair()) { near, far in
       let bearer = Bearer(near)
       let client = RecordingClient(bearer)
       near.isWritable = false
@@ -86,8 +82,7 @@ import TestSupport
   }
 
   @Test func aServerMayTakeThePeersRequests() async throws {
-    try await onLoop {
-      let (near, far) = MemoryChannel.pair()
+    try await onLoop(with: MemoryChannel.pair()) { near, far in
       let peer = ScriptedPeer(far)
       let bearer = Bearer(near)
       let server = RecordingServer()
@@ -110,8 +105,7 @@ import TestSupport
   }
 
   @Test func aChannelThatTakesNothingIsNotWaitedForForEver() async throws {
-    try await onLoop {
-      let (near, _) = MemoryChannel.pair()
+    try await onLoop(with: MemoryChannel.pair()) { near, _ in
       let bearer = Bearer(near, timeout: .seconds(2))
       near.isWritable = false
       let start = EventLoop.shared.now
@@ -129,8 +123,7 @@ import TestSupport
 
   /// The limit applies to transactions that start while it is set, and to one that blocks the next.
   @Test func aLimitForTheTime() async throws {
-    try await onLoop {
-      let (near, _) = MemoryChannel.pair()
+    try await onLoop(with: MemoryChannel.pair()) { near, _ in
       let bearer = Bearer(near, timeout: .seconds(30))
       bearer.limit = .seconds(3)
       #expect(await Self.error { try await bearer.request(.read(1)) } == .noResponse(to: .read, handle: 1, within: .seconds(3)))
@@ -149,8 +142,7 @@ import TestSupport
   }
 
   @Test func faultsAreCountedAndEndNothing() async throws {
-    try await onLoop {
-      let (near, far) = MemoryChannel.pair()
+    try await onLoop(with: MemoryChannel.pair()) { near, far in
       let peer = ScriptedPeer(far, rules: [.init([0x0A], [.pdu([]), .pdu([0x1B]), .pdu([0xFF]), .pdu([0x0B, 1]), .pdu([0x0B, 2])])])
       let bearer = Bearer(near)
       #expect(try await bearer.request(.read(1)) == .read([1]))

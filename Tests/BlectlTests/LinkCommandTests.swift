@@ -62,8 +62,7 @@ import class Program.Shell
   }
 
   @Test func mtu() async throws {
-    try await onLoop {
-      let shell = try Terminal()
+    try await onLoop(with: try Terminal()) { shell in
       let panel = try await shell.connect("panel")
       let before = try Record(try #require(try await shell.run(MTU.self, "name:panel").last))
       #expect(before.int("mtu") == 23 && before.bool("exchanged") == false && before.string("name") == "Panel")
@@ -81,8 +80,7 @@ import class Program.Shell
   }
 
   @Test func params() async throws {
-    try await onLoop {
-      let shell = try Terminal()
+    try await onLoop(with: try Terminal()) { shell in
       _ = try await shell.connect("panel")
       let before = try Record(try #require(try await shell.run(Params.self, "name:panel").last))
       #expect(before.string("event") == "link" && before.string("phy") == "1m" && before.int("rssi") != nil)
@@ -103,8 +101,7 @@ import class Program.Shell
   }
 
   @Test func paramsForTheEye() async throws {
-    try await onLoop {
-      let shell = try Terminal(json: false)
+    try await onLoop(with: try Terminal(json: false)) { shell in
       _ = try await shell.connect("panel")
       let lines = try await shell.run(Params.self, "name:panel")
       #expect(
@@ -117,8 +114,7 @@ import class Program.Shell
   }
 
   @Test func rssi() async throws {
-    try await onLoop {
-      let shell = try Terminal()
+    try await onLoop(with: try Terminal()) { shell in
       let panel = try await shell.connect("panel")
       let once = try await shell.run(Rssi.self, "name:panel")
       #expect(once.count == 1)

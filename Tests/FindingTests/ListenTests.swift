@@ -3,8 +3,7 @@ import TestSupport
 @Suite(.timeLimit(.minutes(15))) struct ListenTests {
   /// No report arrives after the end, although one event or one turn may bring several.
   @Test(arguments: [1, 2, 3]) func noReportAfterTheEnd(_ count: Int) async throws {
-    try await onLoop {
-      let central = ScriptedCentral()
+    try await onLoop(with: ScriptedCentral()) { central in
       central.batches = (0..<3).map { _ in (.milliseconds(20), (0..<3000).map { report($0) }) }
       var taken = 0
       try await central.listen(ScanParameters(), for: .seconds(10)) { _, _ in
@@ -17,8 +16,7 @@ import TestSupport
   }
 
   @Test func whatATakerHadNotGotToWhenItWasCancelledIsTold() async throws {
-    try await onLoop {
-      let central = ScriptedCentral()
+    try await onLoop(with: ScriptedCentral()) { central in
       central.batches = [(.milliseconds(20), (0..<100).map { report($0) })]
       var dropped = 0
       let task = EventLoop.shared.spawn {
@@ -37,8 +35,7 @@ import TestSupport
   }
 
   @Test func theLimitCountsFromWhenTheControllerListens() async throws {
-    try await onLoop {
-      let central = ScriptedCentral()
+    try await onLoop(with: ScriptedCentral()) { central in
       central.startDelay = .seconds(3)
       let start = EventLoop.shared.now
       try await central.listen(ScanParameters(), for: .seconds(2)) { _, _ in .goOn }
@@ -48,8 +45,7 @@ import TestSupport
   }
 
   @Test func aLittleLongerAfterAReport() async throws {
-    try await onLoop {
-      let central = ScriptedCentral()
+    try await onLoop(with: ScriptedCentral()) { central in
       central.batches = [(.seconds(1), [report(1)]), (.milliseconds(200), [report(2)]), (.milliseconds(200), [report(3)])]
       var taken: [PeerAddress?] = []
       try await central.listen(ScanParameters(), for: nil) { report, _ in
@@ -62,8 +58,7 @@ import TestSupport
 
   /// A slow consumer still gets the reports from before the end. Excess reports are counted.
   @Test func aSlowTakerLosesOnlyWhatIsTooMuch() async throws {
-    try await onLoop {
-      let central = ScriptedCentral()
+    try await onLoop(with: ScriptedCentral()) { central in
       central.batches = [(.milliseconds(20), (0..<9000).map { report($0) })]
       var (taken, dropped) = (0, 0)
       try await central.listen(ScanParameters(), for: .seconds(1)) { _, _ in
@@ -81,8 +76,7 @@ import TestSupport
   private struct Broken: Error, Equatable {}
 
   @Test func errorsOfBothSidesComeThrough() async throws {
-    try await onLoop {
-      let central = ScriptedCentral()
+    try await onLoop(with: ScriptedCentral()) { central in
       central.batches = [(.milliseconds(20), [report(1)])]
       await #expect(throws: Broken.self) { try await central.listen(ScanParameters(), for: .seconds(1)) { _, _ in throw Broken() } }
       #expect(!central.isScanning)
@@ -92,8 +86,7 @@ import TestSupport
   }
 
   @Test func cancellationEndsTheScan() async throws {
-    try await onLoop {
-      let central = ScriptedCentral()
+    try await onLoop(with: ScriptedCentral()) { central in
       let result: Void? = try await withDeadline(EventLoop.shared.now.advanced(by: .seconds(1))) {
         try await central.listen(ScanParameters(), for: nil) { _, _ in .goOn }
       }

@@ -31,8 +31,7 @@ import TestSupport
   }
 
   @Test func aKnownAddressNeedsNoScan() async throws {
-    try await onLoop {
-      let central = ScriptedCentral()
+    try await onLoop(with: ScriptedCentral()) { central in
       let named = try await self.find(.address(peer(1).address, .random), in: central)
       #expect(named.peer == peer(1))
       central.connected = [peer(2)]
@@ -43,8 +42,7 @@ import TestSupport
 
   /// The search selects the strongest device, whatever the order, and reports the others.
   @Test func theStrongestOfSeveral() async throws {
-    try await onLoop {
-      let central = ScriptedCentral()
+    try await onLoop(with: ScriptedCentral()) { central in
       central.batches = [
         (.milliseconds(100), [report(1, named("Door"), rssi: -80), report(4, named("Window"), rssi: -20)]),
         (.milliseconds(500), [report(2, named("Door"), rssi: -40)]), (.milliseconds(500), [report(3, named("Door"), rssi: -60)]),
@@ -60,8 +58,7 @@ import TestSupport
 
   /// With `isUrgent`, the search immediately selects the strongest device of one event.
   @Test func aSearchInAHurry() async throws {
-    try await onLoop {
-      let central = ScriptedCentral()
+    try await onLoop(with: ScriptedCentral()) { central in
       central.batches = [
         (.milliseconds(100), [report(4, named("Window"), rssi: -20)]),
         (.milliseconds(500), [report(1, named("Door"), rssi: -80), report(2, named("Door"), rssi: -40)]),
@@ -80,8 +77,7 @@ import TestSupport
 
   /// Each match has the time span in which the device was heard.
   @Test func whenItWasHeard() async throws {
-    try await onLoop {
-      let central = ScriptedCentral()
+    try await onLoop(with: ScriptedCentral()) { central in
       central.batches = [
         (.milliseconds(100), [report(1, named("Door"))]), (.milliseconds(400), [report(2), report(1, named("Door"))]),
         (.milliseconds(500), [report(1, named("Door"))]),
@@ -93,8 +89,7 @@ import TestSupport
 
   /// The end of a name that looks like the MAC's end does not match.
   @Test func aPartOfAMACIsNone() async throws {
-    try await onLoop {
-      let central = ScriptedCentral()
+    try await onLoop(with: ScriptedCentral()) { central in
       let real: [UInt8] = [9, 0xFF, 0x05, 0x03, 0x22, 0x11, 0x00, 0x38, 0xC1, 0xA4]
       central.batches = [(.milliseconds(100), [report(1, named("Fake-1122"))]), (.milliseconds(500), [report(2, real)])]
       let mac = try #require(Address("A4:C1:38:00:11:22"))
@@ -114,8 +109,7 @@ import TestSupport
 
   /// An address matches only one device, so the search ends immediately.
   @Test func anAddressEndsTheSearch() async throws {
-    try await onLoop {
-      let central = ScriptedCentral()
+    try await onLoop(with: ScriptedCentral()) { central in
       central.batches = [(.milliseconds(100), [report(1)])]
       let start = EventLoop.shared.now
       let match = try await self.find(.address(peer(1).address, nil), in: central)
@@ -125,8 +119,7 @@ import TestSupport
   }
 
   @Test func whyThereIsNone() async throws {
-    try await onLoop {
-      let central = ScriptedCentral()
+    try await onLoop(with: ScriptedCentral()) { central in
       central.batches = [(.milliseconds(100), [report(1, named("Deaf"), .nonConnectable), report(2, named("Other"))])]
       await #expect(throws: PeerSearchError.notFound(.name("nobody"), devices: 2, names: ["Deaf", "Other"], within: .seconds(5))) {
         try await self.find(.name("nobody"), in: central)

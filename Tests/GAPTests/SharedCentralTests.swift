@@ -81,8 +81,7 @@ import TestSupport
   @LoopActor private func settle() async { for _ in 0..<50 { await Task.yield() } }
 
   @Test func severalListenToOneScan() async throws {
-    try await onLoop {
-      let radio = Radio()
+    try await onLoop(with: Radio()) { radio in
       let central = SharedCentral(radio)
       let first = Listener(central)
       await settle()
@@ -102,8 +101,7 @@ import TestSupport
 
   /// A controller may report before it answers. A device that is heard only then is still reported.
   @Test func whatComesBeforeTheAnswerIsHeard() async throws {
-    try await onLoop {
-      let radio = Radio()
+    try await onLoop(with: Radio()) { radio in
       radio.early = "a"
       let listener = Listener(SharedCentral(radio))
       await settle()
@@ -114,8 +112,7 @@ import TestSupport
   }
 
   @Test func theScanIsOfAllThatIsWanted() async throws {
-    try await onLoop {
-      let radio = Radio()
+    try await onLoop(with: Radio()) { radio in
       let central = SharedCentral(radio)
       let quiet = Listener(central, active: false)
       await settle()
@@ -133,8 +130,7 @@ import TestSupport
   }
 
   @Test func aScanThatHadToEndForAConnectionGoesOnAfterIt() async throws {
-    try await onLoop {
-      let radio = Radio()
+    try await onLoop(with: Radio()) { radio in
       let central = SharedCentral(radio)
       let listener = Listener(central)
       await settle()
@@ -153,8 +149,7 @@ import TestSupport
   }
 
   @Test func whatKeepsItFromScanningIsToldToAllAndNotForEver() async throws {
-    try await onLoop {
-      let radio = Radio()
+    try await onLoop(with: Radio()) { radio in
       let central = SharedCentral(radio)
       radio.scanFailure = GAPError.noPrimaryPHY
       let listeners = [Listener(central), Listener(central)]

@@ -107,8 +107,7 @@ import TestSupport
 
   /// An unconfirmed indication ends the bearer for both roles.
   @Test func aConfirmationThatDoesNotComeEndsBothRoles() async throws {
-    try await onLoop {
-      let (near, far) = MemoryChannel.pair()
+    try await onLoop(with: MemoryChannel.pair()) { near, far in
       let peer = ScriptedPeer(far)
       let end = try End(near, Self.services(0xA000, 1), rxMTU: 517)
       end.bearer.start()

@@ -37,8 +37,7 @@ import TestSupport
   }
 
   @Test func aReadByUUIDIsRepeatedOnce() async throws {
-    try await onLoop {
-      let fixture = Fixture()
+    try await onLoop(with: Fixture()) { fixture in
       _ = try await fixture.client.discover()
       fixture.move(refusing: 0x0A)
       var values: [[UInt8]] = []
@@ -56,8 +55,7 @@ import TestSupport
 
   /// The handle may now be another attribute.
   @Test func aReadByHandleIsNotRepeated() async throws {
-    try await onLoop {
-      let fixture = Fixture()
+    try await onLoop(with: Fixture()) { fixture in
       _ = try await fixture.client.discover()
       fixture.move(refusing: 0x0A)
       await #expect(throws: GATTError.self) { try await fixture.client.read([try Selector("0x0007")]) { _, _ in } }
@@ -68,8 +66,7 @@ import TestSupport
 
   /// A peer ignores the commands that precede this error, and the check of commands must not ignore it.
   @Test func commandsAreNotTakenForArrived() async throws {
-    try await onLoop {
-      let fixture = Fixture()
+    try await onLoop(with: Fixture()) { fixture in
       let selector = try Selector("ff01")
       let target = try await fixture.client.discover().resolve(selector)
       fixture.move(refusing: 0x04)
@@ -92,8 +89,7 @@ import TestSupport
 
   /// A device without prepared writes takes at most one request, of 20 bytes at the smallest MTU.
   @Test(arguments: [(30, 20), (5, 20)]) func noLongWrites(_ count: Int, _ limit: Int) async throws {
-    try await onLoop {
-      let fixture = Fixture()
+    try await onLoop(with: Fixture()) { fixture in
       fixture.peer.rules = [.init([0x16], [.pdu([0x01, 0x16, 7, 0, 0x06])], times: nil)]
       for mode in [WriteMode.long, .reliable] {
         let plan = try WritePlan(value: count, properties: nil, mtu: 23, mode: mode)
@@ -108,8 +104,7 @@ import TestSupport
 
   /// The client remembers a refusal for lack of security until a read succeeds.
   @Test func refusedReads() async throws {
-    try await onLoop {
-      let fixture = Fixture()
+    try await onLoop(with: Fixture()) { fixture in
       for (code, kept) in [(0x05, true), (0x0F, true), (0x02, false), (0x0C, false)] as [(UInt8, Bool)] {
         fixture.peer.rules = [.init([0x0A], [.pdu([0x01, 0x0A, 7, 0, code])])]
         _ = try? await fixture.client.read(7)
@@ -130,8 +125,7 @@ import TestSupport
       ([0x1D, 3, 0, 6, 0], false), ([0x1B, 3, 0, 6, 0, 0xFF, 0xFF], false), ([0x1D, 7, 0, 6, 0, 0xFF, 0xFF], false),
     ] as [([UInt8], Bool)])
   func aTypedHandleMayHaveMoved(_ pdu: [UInt8], _ isNoted: Bool) async throws {
-    try await onLoop {
-      let fixture = Fixture()
+    try await onLoop(with: Fixture()) { fixture in
       let item = Characteristic(uuid: UUID(0xFF01), handle: 6, valueHandle: 7, endHandle: 7, properties: .notify)
       _ = try await fixture.client.subscribe(item)
       fixture.notes = []

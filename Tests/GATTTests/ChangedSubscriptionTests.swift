@@ -36,8 +36,7 @@ import TestSupport
   /// The change covers the whole database, one service, or only one descriptor.
   @Test(arguments: [[1, 0, 0xFF, 0xFF], [5, 0, 8, 0], [8, 0, 0xFF, 0xFF]] as [[UInt8]])
   func nothingIsWrittenToOldHandles(_ range: [UInt8]) async throws {
-    try await onLoop {
-      let fixture = Fixture()
+    try await onLoop(with: Fixture()) { fixture in
       let subscription = try await fixture.subscribe()
       #expect(fixture.writes == [Self.changes, Self.on] && !subscription.isGone)
       try await fixture.change(range)
@@ -52,8 +51,7 @@ import TestSupport
 
   /// A change in another range does not affect the subscription.
   @Test func anotherRangeChangesNothing() async throws {
-    try await onLoop {
-      let fixture = Fixture()
+    try await onLoop(with: Fixture()) { fixture in
       let subscription = try await fixture.subscribe()
       try await fixture.change([9, 0, 0xFF, 0xFF])
       fixture.peer.push([0x1B, 7, 0, 9])
@@ -67,8 +65,7 @@ import TestSupport
   /// Handles may stay while the peer forgets the subscription, so a new subscription writes again.
   /// Service Changed is switched off where it is now, after its rediscovery.
   @Test func whoSubscribesAgainAsksThePeerAgain() async throws {
-    try await onLoop {
-      let fixture = Fixture()
+    try await onLoop(with: Fixture()) { fixture in
       _ = try await fixture.subscribe()
       try await fixture.change([1, 0, 0xFF, 0xFF])
       try await fixture.client.unsubscribeAll()
@@ -84,8 +81,7 @@ import TestSupport
 
   /// Database Out Of Sync affects all handles in the same way.
   @Test func outOfSync() async throws {
-    try await onLoop {
-      let fixture = Fixture()
+    try await onLoop(with: Fixture()) { fixture in
       let subscription = try await fixture.subscribe()
       fixture.peer.rules = [ScriptedPeer.Rule([0x0A], [.pdu([0x01, 0x0A, 7, 0, 0x12])])]
       await #expect(throws: GATTError.self) { _ = try await fixture.client.read(7) }
@@ -101,8 +97,7 @@ import TestSupport
   /// If the services change during the write, the subscription is gone.
   /// The answer for the old descriptor does not count for the new one.
   @Test func aChangeWhileItIsWritten() async throws {
-    try await onLoop {
-      let fixture = Fixture()
+    try await onLoop(with: Fixture()) { fixture in
       _ = try await fixture.client.discover()
       fixture.peer.rules = [ScriptedPeer.Rule([0x12], [.pdu([0x1D, 3, 0, 5, 0, 8, 0]), .pdu([0x13])])]
       let first = try await fixture.subscribe()

@@ -4,8 +4,7 @@ import TestSupport
 @Suite(.timeLimit(.minutes(15))) struct ClientNoteTests {
   @Test(arguments: [[0x1B, 3, 0] + [UInt8](repeating: 1, count: 514), [0x23, 3, 0, 9, 0, 1]] as [[UInt8]])
   func aFloodOfOddValuesGetsAFewNotes(_ pdu: [UInt8]) async throws {
-    try await onLoop {
-      let (near, far) = MemoryChannel.pair()
+    try await onLoop(with: MemoryChannel.pair()) { near, far in
       let peer = ScriptedPeer(far)
       let client = Client(near)
       var notes: [ClientNote] = []
@@ -22,8 +21,7 @@ import TestSupport
   }
 
   @Test func whoeverGivesUpWaitingForTheEndLeavesItToTheOthers() async throws {
-    try await onLoop {
-      let (near, _) = MemoryChannel.pair()
+    try await onLoop(with: MemoryChannel.pair()) { near, _ in
       let client = Client(near)
       let ended = try await withDeadline(EventLoop.shared.now.advanced(by: .seconds(1))) { try await client.untilClosed() }
       #expect(ended == nil)

@@ -5,8 +5,7 @@ import TestSupport
 /// Tests segmented writes and subscriptions, and how they end.
 @Suite(.timeLimit(.minutes(15))) struct ClientTransferTests {
   @Test func commandsWaitForTheChannel() async throws {
-    try await onLoop {
-      let (near, far) = MemoryChannel.pair()
+    try await onLoop(with: MemoryChannel.pair()) { near, far in
       let peer = ScriptedPeer(far)
       let client = Client(near)
       near.isWritable = false
@@ -31,8 +30,7 @@ import TestSupport
   /// Resuming a complete transfer writes nothing, not even an empty value.
   @Test(arguments: [(0, [[0x52, 0x10, 0]]), (3, [])] as [(Int, [[UInt8]])]) func nothingIsLeft(_ count: Int, _ sent: [[UInt8]]) async throws
   {
-    try await onLoop {
-      let (near, far) = MemoryChannel.pair()
+    try await onLoop(with: MemoryChannel.pair()) { near, far in
       let peer = ScriptedPeer(far)
       let client = Client(near)
       let octets = OctetArray([UInt8](repeating: 1, count: count))
@@ -46,8 +44,7 @@ import TestSupport
 
   /// Ctrl-C takes effect even while the channel accepts everything immediately.
   @Test func aFastChannelLeavesTheLoopItsTurns() async throws {
-    try await onLoop {
-      let (near, far) = MemoryChannel.pair()
+    try await onLoop(with: MemoryChannel.pair()) { near, far in
       let peer = ScriptedPeer(far)
       let client = Client(near)
       let plan = try WritePlan(value: 100_000, properties: nil, mtu: 23, mode: .command)
@@ -68,8 +65,7 @@ import TestSupport
   }
 
   @Test func gapsAreKept() async throws {
-    try await onLoop {
-      let (near, far) = MemoryChannel.pair()
+    try await onLoop(with: MemoryChannel.pair()) { near, far in
       let peer = ScriptedPeer(far) { _ in [0x13] }
       let client = Client(near)
       let start = EventLoop.shared.now
@@ -83,8 +79,7 @@ import TestSupport
   }
 
   @Test(arguments: [WriteMode.request, .command]) func linkLossLeavesTheProgressTold(_ mode: WriteMode) async throws {
-    try await onLoop {
-      let (near, far) = MemoryChannel.pair()
+    try await onLoop(with: MemoryChannel.pair()) { near, far in
       var count = 0
       let peer = ScriptedPeer(far) { pdu in
         count += 1
@@ -107,8 +102,7 @@ import TestSupport
   /// A request after the commands proves their arrival while others are sent.
   @Test(arguments: [(nil, 1), (2, 2), (1, 4)] as [(Int?, Int)])
   func arrivalIsProven(_ row: (every: Int?, requests: Int)) async throws {
-    try await onLoop {
-      let (near, far) = MemoryChannel.pair()
+    try await onLoop(with: MemoryChannel.pair()) { near, far in
       let peer = ScriptedPeer(far) { $0.first == 0x04 ? [0x01, 0x04, 0x10, 0x00, 0x0A] : nil }
       let client = Client(near)
       var pacing = WritePacing(gap: .milliseconds(5))
@@ -128,8 +122,7 @@ import TestSupport
 
   /// Ctrl-C during a long write cancels the prepared parts on the peer, although the task is cancelled.
   @Test func aCancelledLongWriteIsCancelledOnThePeer() async throws {
-    try await onLoop {
-      let (near, far) = MemoryChannel.pair()
+    try await onLoop(with: MemoryChannel.pair()) { near, far in
       far.delay = .milliseconds(50)
       let peer = ScriptedPeer(far) { pdu in [pdu[0] + 1] + (pdu[0] == 0x16 ? pdu.dropFirst() : []) }
       let client = Client(near)
@@ -149,8 +142,7 @@ import TestSupport
   }
 
   @Test func aDeadPeerDoesNotHoldTheCancellation() async throws {
-    try await onLoop {
-      let (near, far) = MemoryChannel.pair()
+    try await onLoop(with: MemoryChannel.pair()) { near, far in
       let peer = ScriptedPeer(far)
       let client = Client(near)
       let plan = try WritePlan(value: 20, properties: nil, mtu: 23, mode: .reliable)
@@ -168,8 +160,7 @@ import TestSupport
   }
 
   @Test func subscriptionsAreIndependentAndInOrder() async throws {
-    try await onLoop {
-      let (near, far) = MemoryChannel.pair()
+    try await onLoop(with: MemoryChannel.pair()) { near, far in
       let peer = ScriptedPeer(far) { pdu in pdu.first == 0x12 ? [0x13] : nil }
       let client = Client(near)
       var all: [AttributeHandle] = []
@@ -207,8 +198,7 @@ import TestSupport
   }
 
   @Test func whatCameBeforeTheEndIsGivenOut() async throws {
-    try await onLoop {
-      let (near, far) = MemoryChannel.pair()
+    try await onLoop(with: MemoryChannel.pair()) { near, far in
       let peer = ScriptedPeer(far) { pdu in pdu.first == 0x12 ? [0x13] : nil }
       let client = Client(near)
       let subscription = try await client.subscribe(ClientProcedureTests.notifying)
@@ -224,8 +214,7 @@ import TestSupport
   }
 
   @Test func aFloodIsBoundedAndCounted() async throws {
-    try await onLoop {
-      let (near, far) = MemoryChannel.pair()
+    try await onLoop(with: MemoryChannel.pair()) { near, far in
       let peer = ScriptedPeer(far) { pdu in pdu.first == 0x12 ? [0x13] : nil }
       let client = Client(near)
       let subscription = try await client.subscribe(ClientProcedureTests.notifying)

@@ -56,8 +56,7 @@ import TestSupport
 
   /// A read by handle after an MTU exchange returns as much as after discovery.
   @Test func byHandle() async throws {
-    try await onLoop {
-      let (near, far) = MemoryChannel.pair()
+    try await onLoop(with: MemoryChannel.pair()) { near, far in
       let value = [UInt8](repeating: 7, count: 40)
       let peer = ScriptedPeer(far) { pdu in
         switch pdu[0] {

@@ -12,8 +12,7 @@ import TestSupport
   }
 
   @Test func notifiesOnlyWhatWasAskedForAndCutsAtTheMTU() async throws {
-    try await onLoop {
-      let fixture = try Fixture()
+    try await onLoop(with: try Fixture()) { fixture in
       #expect(!fixture.server.notify(0x12, [1]))
       fixture.channel.deliver("1213000100")
       #expect(fixture.server.notify(0x12, [UInt8](repeating: 5, count: 100)))
@@ -31,8 +30,7 @@ import TestSupport
   }
 
   @Test func oneIndicationAtATime() async throws {
-    try await onLoop {
-      let fixture = try Fixture()
+    try await onLoop(with: try Fixture()) { fixture in
       let refused = try await fixture.server.indicate(0x17, [0])
       #expect(!refused && fixture.channel.take().isEmpty)
       fixture.channel.deliver("1218000200")
@@ -56,8 +54,7 @@ import TestSupport
   }
 
   @Test func indicationsThatAreNoLongerWantedAreDropped() async throws {
-    try await onLoop {
-      let fixture = try Fixture()
+    try await onLoop(with: try Fixture()) { fixture in
       fixture.channel.deliver("1218000200")
       fixture.server.indicateWhenFree(0x17, [1])
       let second = EventLoop.shared.spawn { try? await fixture.server.indicate(0x17, [2]) }
@@ -70,8 +67,7 @@ import TestSupport
   }
 
   @Test func silenceForThirtySecondsClosesTheBearer() async throws {
-    try await onLoop {
-      let fixture = try Fixture()
+    try await onLoop(with: try Fixture()) { fixture in
       let reasons = Reasons()
       fixture.server.onClosed = { reasons.list.append(kind($0) ?? "") }
       fixture.channel.deliver("1218000200")
@@ -91,8 +87,7 @@ import TestSupport
   }
 
   @Test func aLostLinkEndsWhatWaits() async throws {
-    try await onLoop {
-      let fixture = try Fixture()
+    try await onLoop(with: try Fixture()) { fixture in
       let reasons = Reasons()
       fixture.server.onClosed = { reasons.list.append(kind($0) ?? "") }
       fixture.channel.deliver("1218000200")
@@ -114,8 +109,7 @@ import TestSupport
   }
 
   @Test func theAnswerComesBeforeWhatTheWriteSetsOff() async throws {
-    try await onLoop {
-      let fixture = try Fixture()
+    try await onLoop(with: try Fixture()) { fixture in
       fixture.server.onWrite = { [server = fixture.server] handle, value, kind in
         #expect(handle == 0x15 && kind == .request)
         server.notify(0x12, value)
@@ -131,8 +125,7 @@ import TestSupport
 
   @Test(arguments: [(0, 23), (22, 23), (23, 23), (247, 247), (517, 517), (9000, 517)])
   func ownMTUIsClamped(_ wanted: Int, _ own: Int) async throws {
-    try await onLoop {
-      let fixture = try Fixture(rxMTU: wanted)
+    try await onLoop(with: try Fixture(rxMTU: wanted)) { fixture in
       fixture.channel.deliver("02ffff")
       #expect(fixture.server.bearer.mtu == own)
     }

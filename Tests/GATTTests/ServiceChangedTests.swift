@@ -55,8 +55,7 @@ import TestSupport
   }
 
   @Test func onlyTheRangeIsDiscoveredAgain() async throws {
-    try await onLoop {
-      let fixture = Fixture()
+    try await onLoop(with: Fixture()) { fixture in
       let first = try await fixture.client.discover()
       #expect(fixture.peer.received.last == [0x12, 4, 0, 2, 0])
       try await fixture.change([8, 0, 0xFF, 0xFF])
@@ -85,8 +84,7 @@ import TestSupport
 
   @Test(arguments: [[1, 0, 0xFF, 0xFF], [], [9, 0, 8, 0], [0, 0, 0, 0], [8, 0, 10, 0, 1]] as [[UInt8]])
   func aRangeOfAllOrNoRangeDropsEverything(_ value: [UInt8]) async throws {
-    try await onLoop {
-      let fixture = Fixture()
+    try await onLoop(with: Fixture()) { fixture in
       _ = try await fixture.client.discover()
       try await fixture.change(value)
       #expect(fixture.client.table == nil && fixture.state.notes == [.servicesChanged(.all)])
@@ -97,8 +95,7 @@ import TestSupport
 
   /// A service that the range only touches is discovered in full.
   @Test func aTouchedServiceIsDiscoveredWhole() async throws {
-    try await onLoop {
-      let fixture = Fixture()
+    try await onLoop(with: Fixture()) { fixture in
       _ = try await fixture.client.discover()
       try await fixture.change([10, 0, 30, 0])
       #expect(fixture.client.table?.services.map(\.handle) == [1, 5])
@@ -109,8 +106,7 @@ import TestSupport
 
   /// A change during rediscovery is handled too.
   @Test func aChangeDuringDiscoveryIsNotLost() async throws {
-    try await onLoop {
-      let fixture = Fixture()
+    try await onLoop(with: Fixture()) { fixture in
       _ = try await fixture.client.discover()
       fixture.peer.push([0x1D, 3, 0, 8, 0, 10, 0])
       try await EventLoop.shared.sleep(for: .milliseconds(1))
@@ -123,8 +119,7 @@ import TestSupport
 
   /// Without Service Changed, or if the peer refuses it, discovery works as usual.
   @Test func withoutServiceChanged() async throws {
-    try await onLoop {
-      let quiet = Fixture(follows: false)
+    try await onLoop(with: Fixture(follows: false)) { quiet in
       _ = try await quiet.client.discover()
       #expect(!quiet.peer.received.contains { $0.first == 0x12 })
       quiet.client.close()

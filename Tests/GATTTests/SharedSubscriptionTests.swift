@@ -14,8 +14,7 @@ import TestSupport
 
   /// The first subscription writes once, the second writes nothing, and the last to end writes once.
   @Test func twoSubscriptionsShareOneConfiguration() async throws {
-    try await onLoop {
-      let (client, peer) = Self.client(delay: .milliseconds(20))
+    try await onLoop(with: Self.client(delay: .milliseconds(20))) { client, peer in
       let item = ClientProcedureTests.notifying
       // Both start together: the second waits for the first one's write.
       let tasks = (0..<2).map { _ in EventLoop.shared.spawn { try? await client.subscribe(item) } }
@@ -37,8 +36,7 @@ import TestSupport
 
   /// One subscription for notifications and one for indications both take effect.
   @Test func kindsAreCombined() async throws {
-    try await onLoop {
-      let (client, peer) = Self.client()
+    try await onLoop(with: Self.client()) { client, peer in
       let item = ClientProcedureTests.notifying
       let first = try await client.subscribe(item, kind: .notification)
       let second = try await client.subscribe(item, kind: .indication)
@@ -51,8 +49,7 @@ import TestSupport
 
   /// Without a chosen kind, indications follow a refused 0100. If they are refused too, the first refusal counts.
   @Test func indicationsAfterARefusal() async throws {
-    try await onLoop {
-      let (client, peer) = Self.client()
+    try await onLoop(with: Self.client()) { client, peer in
       let item = ClientProcedureTests.notifying
       var notes: [ClientNote] = []
       client.onNote = { notes.append($0) }
@@ -75,8 +72,7 @@ import TestSupport
 
   /// The user chose indications: subscriptions without a choice do not need notifications as well.
   @Test func aChosenKindSuffices() async throws {
-    try await onLoop {
-      let (client, peer) = Self.client()
+    try await onLoop(with: Self.client()) { client, peer in
       let item = ClientProcedureTests.notifying
       let first = try await client.subscribe(item)
       let chosen = try await client.subscribe(item, kind: .indication)
@@ -89,8 +85,7 @@ import TestSupport
 
   /// No subscription clears a bit that the user wrote to the descriptor.
   @Test func aConfigurationWrittenByHand() async throws {
-    try await onLoop {
-      let (client, peer) = Self.client()
+    try await onLoop(with: Self.client()) { client, peer in
       let item = ClientProcedureTests.notifying
       func write(_ octet: UInt8) async throws {
         let plan = try WritePlan(value: 2, properties: nil, mtu: 23, mode: .request)
@@ -113,8 +108,7 @@ import TestSupport
 
   /// If the first subscription is refused, the second asks the peer itself and gets its own answer.
   @Test func aRefusalIsNotShared() async throws {
-    try await onLoop {
-      let (client, peer) = Self.client(delay: .milliseconds(20))
+    try await onLoop(with: Self.client(delay: .milliseconds(20))) { client, peer in
       peer.rules = [ScriptedPeer.Rule([0x12], [.pdu([0x01, 0x12, 0x13, 0, 0x05])])]
       let item = ClientProcedureTests.notifying
       let tasks = (0..<2).map { _ in EventLoop.shared.spawn { (try? await client.subscribe(item)) != nil } }
@@ -126,8 +120,7 @@ import TestSupport
   }
 
   @Test func aCancelledSubscriptionEndsAsCancelled() async throws {
-    try await onLoop {
-      let (client, peer) = Self.client()
+    try await onLoop(with: Self.client()) { client, peer in
       let subscription = try await client.subscribe(ClientProcedureTests.notifying)
       peer.push([0x1B, 0x12, 0, 7])
       try await EventLoop.shared.sleep(for: .milliseconds(1))
@@ -146,8 +139,7 @@ import TestSupport
 
   /// A cancelled subscription is switched off again, as the peer may have the write, unless another one needs it.
   @Test(arguments: [false, true]) func aSubscriptionThatIsGivenUpIsSwitchedOffAgain(_ isShared: Bool) async throws {
-    try await onLoop {
-      let (client, peer) = Self.client(delay: .milliseconds(20))
+    try await onLoop(with: Self.client(delay: .milliseconds(20))) { client, peer in
       let item = ClientProcedureTests.notifying
       let task = EventLoop.shared.spawn { (try? await client.subscribe(item)) != nil }
       let other = isShared ? EventLoop.shared.spawn { (try? await client.subscribe(item)) != nil } : nil
@@ -178,8 +170,7 @@ import TestSupport
 
   /// A refused write changes nothing: a failed subscription is not undone, and a failed end is repeated later.
   @Test func aRefusalChangesNothing() async throws {
-    try await onLoop {
-      let (client, peer) = Self.client()
+    try await onLoop(with: Self.client()) { client, peer in
       let item = ClientProcedureTests.notifying
       let refusal = [ScriptedPeer.Rule([0x12], [.pdu([0x01, 0x12, 0x13, 0, 0x11])])]
       peer.rules = refusal
@@ -196,8 +187,7 @@ import TestSupport
   }
 
   @Test func observersComeAndGo() async throws {
-    try await onLoop {
-      let (client, peer) = Self.client()
+    try await onLoop(with: Self.client()) { client, peer in
       var first: [UInt8] = []
       var second: [UInt8] = []
       let one = client.observeValues { first += $0.value }

@@ -31,8 +31,7 @@ import TestSupport
   @LoopActor private static func reads(_ peer: ScriptedPeer) -> [String] { peer.received.map { hex($0) }.filter { $0.hasPrefix("0a") } }
 
   @Test func eachIsReadOnce() async throws {
-    try await onLoop {
-      let (client, peer) = Self.client()
+    try await onLoop(with: Self.client()) { client, peer in
       let items = try await client.discover().characteristics
       #expect(client.description(of: items[0]) == nil)
       for _ in 1...2 { for item in items { try await client.readDescription(of: item) } }
@@ -49,8 +48,7 @@ import TestSupport
 
   /// Any read of a descriptor is kept, and a write to it requires another read.
   @Test func anyReadIsKept() async throws {
-    try await onLoop {
-      let (client, peer) = Self.client()
+    try await onLoop(with: Self.client()) { client, peer in
       let items = try await client.discover().characteristics
       _ = try await client.read(5)
       #expect(client.description(of: items[0]) == ValueDescription(userDescription: "Door"))
@@ -65,8 +63,7 @@ import TestSupport
   }
 
   @Test func aRefusalIsAnAnswer() async throws {
-    try await onLoop {
-      let (client, peer) = Self.client([0x2901, 0x2905])
+    try await onLoop(with: Self.client([0x2901, 0x2905])) { client, peer in
       let items = try await client.discover().characteristics
       for _ in 1...2 { for item in items { try await client.readDescription(of: item) } }
       #expect(Self.reads(peer).count == 4)

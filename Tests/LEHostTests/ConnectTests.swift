@@ -4,8 +4,7 @@ import TestSupport
 
 @Suite(.timeLimit(.minutes(15))) struct ConnectTests {
   @Test(arguments: [false, true]) func connectsFast(_ isExtended: Bool) async throws {
-    try await onLoop {
-      let controller = ScriptedController()
+    try await onLoop(with: ScriptedController()) { controller in
       if isExtended {
         controller.supported = ScriptedController.extended
         controller.features = [.dataLengthExtension, .phy2M]
@@ -42,8 +41,7 @@ import TestSupport
   }
 
   @Test func timeoutCancelsAndWaitsForTheLastWord() async throws {
-    try await onLoop {
-      let (central, controller) = try await started()
+    try await onLoop(with: try await started()) { central, controller in
       var error: (any Error)?
       let time = await duration { error = await failure { _ = try await central.connect(absent, timeout: .seconds(5)) } }
       #expect(error as? GAPError == .noConnection(absent, within: .seconds(5)))
@@ -56,8 +54,7 @@ import TestSupport
   }
 
   @Test func aCancelledTaskCancels() async throws {
-    try await onLoop {
-      let (central, controller) = try await started()
+    try await onLoop(with: try await started()) { central, controller in
       let task = EventLoop.shared.spawn { () -> Bool in
         do {
           _ = try await central.connect(absent, timeout: .seconds(50))
@@ -74,8 +71,7 @@ import TestSupport
   }
 
   @Test func aLinkThatComesUpDuringTheCancelIsTakenDown() async throws {
-    try await onLoop {
-      let (central, controller) = try await started()
+    try await onLoop(with: try await started()) { central, controller in
       controller.rules[LECreateConnectionCancel.opcode] = {
         controller.complete($0, failed: .commandDisallowed) + [controller.connected(absent)]
       }
@@ -87,8 +83,7 @@ import TestSupport
   }
 
   @Test func aCancelThatIsNeverConfirmedEndsToo() async throws {
-    try await onLoop {
-      let (central, controller) = try await started()
+    try await onLoop(with: try await started()) { central, controller in
       controller.rules[LECreateConnectionCancel.opcode] = { controller.complete($0) }
       let time = await duration { _ = await failure { _ = try await central.connect(absent, timeout: .seconds(1)) } }
       #expect(time < .seconds(4))
@@ -99,8 +94,7 @@ import TestSupport
   }
 
   @Test(arguments: [false, true]) func failedToBeEstablishedIsTriedOnceMore(_ isLate: Bool) async throws {
-    try await onLoop {
-      let (central, controller) = try await started()
+    try await onLoop(with: try await started()) { central, controller in
       var notes: [GAPNote] = []
       central.onNote = { notes.append($0) }
       var attempts = 0
@@ -126,8 +120,7 @@ import TestSupport
   }
 
   @Test func failedTwiceIsAnError() async throws {
-    try await onLoop {
-      let (central, controller) = try await started()
+    try await onLoop(with: try await started()) { central, controller in
       controller.rules[LECreateConnection.opcode] = {
         controller.status($0) + [controller.connected(lock, status: .connectionFailedToBeEstablished, handle: 0)]
       }
@@ -138,8 +131,7 @@ import TestSupport
   }
 
   @Test func anAttemptLeftBehindIsCancelledFirst() async throws {
-    try await onLoop {
-      let (central, controller) = try await started()
+    try await onLoop(with: try await started()) { central, controller in
       var isBusy = true
       controller.rules[LECreateConnection.opcode] = { command in
         isBusy ? controller.status(command, .commandDisallowed) : controller.status(command) + [controller.connected(lock)]
@@ -157,8 +149,7 @@ import TestSupport
 
   @Test(arguments: [ControllerErrorCode.commandDisallowed, .connectionLimitExceeded, .connectionAlreadyExists])
   func refusalsAreExplained(_ status: ControllerErrorCode) async throws {
-    try await onLoop {
-      let (central, controller) = try await started()
+    try await onLoop(with: try await started()) { central, controller in
       controller.rules[LECreateConnection.opcode] = { controller.status($0, status) }
       let error = await failure { _ = try await central.connect(lock, timeout: .seconds(5)) }
       switch status {
@@ -171,8 +162,7 @@ import TestSupport
 
   @Test func hostileCompletions() async throws {
     let bad = try BadInputs.packets("T15")
-    try await onLoop {
-      let (central, controller) = try await started()
+    try await onLoop(with: try await started()) { central, controller in
       // An unsolicited connection is not ours, and is closed.
       controller.emit(bad[0])
       controller.emit(bad[1])
@@ -197,8 +187,7 @@ import TestSupport
   }
 
   @Test func dataRightBehindTheCompletionIsKept() async throws {
-    try await onLoop {
-      let (central, controller) = try await started()
+    try await onLoop(with: try await started()) { central, controller in
       controller.rules[LEReadRemoteFeatures.opcode] = { command in
         controller.frame(4, [0x02, 23, 0])
         return controller.status(command) + [.leReadRemoteFeaturesComplete(status: .success, handle: 0x40, features: [])]

@@ -4,8 +4,7 @@ import TestSupport
 @Suite(.timeLimit(.minutes(15))) struct HostileControllerTests {
   /// Ctrl-C does not wait for the timeouts of several commands.
   @Test(arguments: [true, false]) func cancellingEndsSoonAlthoughTheControllerIsSilent(_ scans: Bool) async throws {
-    try await onLoop {
-      let (central, controller) = try await started()
+    try await onLoop(with: try await started()) { central, controller in
       for opcode in ScriptedController.legacy { controller.rules[opcode] = { _ in nil } }
       let task = EventLoop.shared.spawn {
         await failure {

@@ -3,8 +3,7 @@ import TestSupport
 /// Tests interval, PHY and data length, requested by either side, and the other channels of a link.
 @Suite(.timeLimit(.minutes(15))) struct LinkProcedureTests {
   @Test func tuning() async throws {
-    try await onLoop {
-      let controller = ScriptedController()
+    try await onLoop(with: ScriptedController()) { controller in
       controller.supported = ScriptedController.extended
       controller.features = [.dataLengthExtension, .phy2M]
       let (_, _, link) = try await linked(controller)
@@ -29,8 +28,7 @@ import TestSupport
   }
 
   @Test(arguments: LinkRequestCase.all) func theTableOfRequests(_ row: LinkRequestCase) async throws {
-    try await onLoop {
-      let controller = ScriptedController()
+    try await onLoop(with: ScriptedController()) { controller in
       controller.supported = ScriptedController.legacy.filter { $0 != LEReadPHY.opcode } + row.supported
       controller.features = .dataLengthExtension
       // The link keeps its initial parameters until a request.
@@ -45,8 +43,7 @@ import TestSupport
   }
 
   @Test func refusedTuningIsAClearError() async throws {
-    try await onLoop {
-      let controller = ScriptedController()
+    try await onLoop(with: ScriptedController()) { controller in
       let (_, _, old) = try await linked(controller)
       await #expect(throws: GAPError.unsupported(adapter: "tcp:test", .phy(.le2M))) { _ = try await old.requestPHY(.le2M) }
       await #expect(throws: GAPError.unsupported(adapter: "tcp:test", .dataLength(251))) { _ = try await old.requestDataLength(251) }
@@ -74,8 +71,7 @@ import TestSupport
   @Test func signallingAndPairingAreAnswered() async throws {
     let unknown = try BadInputs.packets("T26")
     let pairing = try BadInputs.packets("T28")
-    try await onLoop {
-      let (_, controller, _) = try await linked()
+    try await onLoop(with: try await linked()) { _, controller, _ in
       for octets in unknown + pairing { controller.emit(octets) }
       try await settle()
       #expect(
@@ -101,8 +97,7 @@ import TestSupport
   }
 
   @Test func aFloodOfQuestionsIsBounded() async throws {
-    try await onLoop {
-      let (_, controller, _) = try await linked()
+    try await onLoop(with: try await linked()) { _, controller, _ in
       controller.completesPackets = false
       controller.rules[LEConnectionUpdate.opcode] = { _ in nil }
       for _ in 0..<1000 {
@@ -121,8 +116,7 @@ import TestSupport
   }
 
   @Test func parameterRequestsOfTheLinkLayer() async throws {
-    try await onLoop {
-      let (_, controller, _) = try await linked()
+    try await onLoop(with: try await linked()) { _, controller, _ in
       controller.emit(
         .leRemoteConnectionParameterRequest(handle: 0x40, intervalMin: 6, intervalMax: 9, latency: 1, supervisionTimeout: 100))
       controller.emit(
@@ -140,8 +134,7 @@ import TestSupport
   }
 
   @Test func aPeerDoesNotUndoTheIntervalThatWasAskedFor() async throws {
-    try await onLoop {
-      let (_, controller, link) = try await linked()
+    try await onLoop(with: try await linked()) { _, controller, link in
       _ = try await link.requestInterval(.microseconds(7500))
       let before = controller.count(LEConnectionUpdate.opcode)
       // 30–50 ms: no. 7.5–30 ms with latency 4: yes, but at 7.5 ms.

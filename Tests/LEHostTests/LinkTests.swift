@@ -2,8 +2,7 @@ import TestSupport
 
 @Suite(.timeLimit(.minutes(15))) struct LinkTests {
   @Test func pdusAreFragmentedAndJoined() async throws {
-    try await onLoop {
-      let (_, controller, link) = try await linked()
+    try await onLoop(with: try await linked()) { _, controller, link in
       var received: [[UInt8]] = []
       link.channel.handler = { if case .received(let pdu) = $0 { received.append(pdu) } }
       let long = (0..<517).map { UInt8(truncatingIfNeeded: $0) }
@@ -20,8 +19,7 @@ import TestSupport
   }
 
   @Test func whoWaitsToWriteLearnsWhyTheLinkEnded() async throws {
-    try await onLoop {
-      let (_, controller, link) = try await linked()
+    try await onLoop(with: try await linked()) { _, controller, link in
       controller.completesPackets = false
       // A bearer closes its channel as soon as the link ends.
       let bearer = Bearer(link.channel)
@@ -42,8 +40,7 @@ import TestSupport
   }
 
   @Test func aPeerThatAsksAndNeverListensDoesNotFillTheMemory() async throws {
-    try await onLoop {
-      let (_, controller, link) = try await linked()
+    try await onLoop(with: try await linked()) { _, controller, link in
       controller.completesPackets = false
       let bearer = Bearer(link.channel)
       bearer.start()
@@ -59,8 +56,7 @@ import TestSupport
   }
 
   @Test func acknowledgementsMayBeSlowButNotAbsent() async throws {
-    try await onLoop {
-      let (_, controller, link) = try await linked()
+    try await onLoop(with: try await linked()) { _, controller, link in
       controller.completesPackets = false
       let bearer = Bearer(link.channel, timeout: .seconds(2))
       for _ in 0..<5 { bearer.send(.write(3, value: [1])) }
@@ -78,8 +74,7 @@ import TestSupport
 
   /// A response ends the wait for the request's acknowledgement, even if a credit event is lost.
   @Test func aLostCreditEventKeepsNobodyWaiting() async throws {
-    try await onLoop {
-      let (_, controller, link) = try await linked()
+    try await onLoop(with: try await linked()) { _, controller, link in
       let bearer = Bearer(link.channel, timeout: .seconds(2))
       for isLost in [false, true] {
         controller.completesPackets = !isLost
@@ -103,8 +98,7 @@ import TestSupport
 
   /// After Data Buffer Overflow, later data would arrive without the lost part, so the link ends.
   @Test func whatTheControllerDropsEndsTheLink() async throws {
-    try await onLoop {
-      let (central, controller, link) = try await linked()
+    try await onLoop(with: try await linked()) { central, controller, link in
       let idle = try await central.connect(PeerAddress(Address(rawValue: 4), .public), timeout: .seconds(5))
       controller.completesPackets = false
       let bearer = Bearer(link.channel)
@@ -122,8 +116,7 @@ import TestSupport
   }
 
   @Test func writersWaitForCredits() async throws {
-    try await onLoop {
-      let (_, controller, link) = try await linked()
+    try await onLoop(with: try await linked()) { _, controller, link in
       controller.completesPackets = false
       var sent = 0
       let writer = EventLoop.shared.spawn {
@@ -156,8 +149,7 @@ import TestSupport
   }
 
   @Test func aWindowCountsPDUsNotFragments() async throws {
-    try await onLoop {
-      let (_, controller, link) = try await linked()
+    try await onLoop(with: try await linked()) { _, controller, link in
       controller.completesPackets = false
       let bearer = Bearer(link.channel)
       var sent = 0
@@ -187,8 +179,7 @@ import TestSupport
   }
 
   @Test func aLostLinkEndsWritersAndReturnsCredits() async throws {
-    try await onLoop {
-      let (central, controller, link) = try await linked()
+    try await onLoop(with: try await linked()) { central, controller, link in
       let other = try await central.connect(PeerAddress(Address(rawValue: 4), .public), timeout: .seconds(5))
       controller.completesPackets = false
       var closed: (any Error)?
@@ -221,8 +212,7 @@ import TestSupport
   }
 
   @Test func disconnectLetsDataOutFirst() async throws {
-    try await onLoop {
-      let (_, controller, link) = try await linked()
+    try await onLoop(with: try await linked()) { _, controller, link in
       link.channel.handler = { _ in }
       link.channel.send([UInt8](repeating: 1, count: 500))
       await link.disconnect()
@@ -259,8 +249,7 @@ import TestSupport
   }
 
   @Test func closeIsLimited() async throws {
-    try await onLoop {
-      let (central, controller, link) = try await linked()
+    try await onLoop(with: try await linked()) { central, controller, link in
       _ = try await central.connect(PeerAddress(Address(rawValue: 4), .public), timeout: .seconds(5))
       controller.rules[Disconnect.opcode] = { _ in nil }
       var closed: (any Error)?
@@ -279,8 +268,7 @@ import TestSupport
 
   @Test func badFragmentsDoNotStopTheLink() async throws {
     let bad = try ["T18", "T20", "T22", "T24"].flatMap { try BadInputs.packets($0) }
-    try await onLoop {
-      let (_, controller, link) = try await linked()
+    try await onLoop(with: try await linked()) { _, controller, link in
       var received: [Int] = []
       link.channel.handler = { if case .received(let pdu) = $0 { received.append(pdu.count) } }
       for octets in bad { controller.emit(octets) }
@@ -291,8 +279,7 @@ import TestSupport
   }
 
   @Test func aDeadControllerEndsAllLinks() async throws {
-    try await onLoop {
-      let (central, controller, link) = try await linked()
+    try await onLoop(with: try await linked()) { central, controller, link in
       let other = try await central.connect(PeerAddress(Address(rawValue: 4), .public), timeout: .seconds(5))
       let dead = ControllerError("tcp:test", .hardware(0x42))
       var ends: [ControllerError] = []
@@ -313,8 +300,7 @@ import TestSupport
   }
 
   @Test func whatComesBeforeTheHandlerIsKeptWithinReason() async throws {
-    try await onLoop {
-      let (_, controller, link) = try await linked()
+    try await onLoop(with: try await linked()) { _, controller, link in
       for number in 0..<400 { controller.frame(4, [0x1B, UInt8(truncatingIfNeeded: number)]) }
       try await settle()
       var received = 0

@@ -24,8 +24,7 @@ import TestSupport
   }
 
   @Test func reportsThatComeWithTheConfirmationCount() async throws {
-    try await onLoop {
-      let controller = ScriptedController()
+    try await onLoop(with: ScriptedController()) { controller in
       controller.rules[LESetScanEnable.opcode] = { command in
         let answer = controller.complete(command)
         guard LESetScanEnable(command)?.isOn == true else { return answer }
@@ -38,8 +37,7 @@ import TestSupport
   }
 
   @Test(arguments: [false, true]) func commandsFollowTheControllerReportsDoNot(_ isExtended: Bool) async throws {
-    try await onLoop {
-      let controller = ScriptedController()
+    try await onLoop(with: ScriptedController()) { controller in
       if isExtended { controller.supported = ScriptedController.extended }
       let (central, _) = try await started(controller)
       let reports = try await self.scan(central) {
@@ -67,8 +65,7 @@ import TestSupport
   }
 
   @Test func whatCannotBeReadIsToldAtTheEnd() async throws {
-    try await onLoop {
-      let (central, controller) = try await started()
+    try await onLoop(with: try await started()) { central, controller in
       var notes: [GAPNote] = []
       central.onNote = { notes.append($0) }
       let reports = try await self.scan(central) {
@@ -86,8 +83,7 @@ import TestSupport
 
   /// The first, tenth and hundredth malformed packets are reported, as a broken controller may send thousands.
   @Test func malformedPacketsAreReported() async throws {
-    try await onLoop {
-      let (central, controller) = try await started()
+    try await onLoop(with: try await started()) { central, controller in
       var notes: [GAPNote] = []
       central.onNote = { notes.append($0) }
       for _ in 0..<120 { controller.emit([0x04, 0x0E, 0xFF]) }
@@ -99,8 +95,7 @@ import TestSupport
   }
 
   @Test func droppedPacketsAreReported() async throws {
-    try await onLoop {
-      let (central, controller) = try await started()
+    try await onLoop(with: try await started()) { central, controller in
       var notes: [GAPNote] = []
       central.onNote = { notes.append($0) }
       controller.droppedPackets = 3
@@ -112,8 +107,7 @@ import TestSupport
   }
 
   @Test func aScanLeftOnIsTurnedOffFirst() async throws {
-    try await onLoop {
-      let (central, controller) = try await started()
+    try await onLoop(with: try await started()) { central, controller in
       var isOn = true
       controller.rules[LESetScanParameters.opcode] = {
         isOn ? controller.complete($0, failed: .commandDisallowed) : controller.complete($0)
@@ -130,8 +124,7 @@ import TestSupport
   }
 
   @Test func disallowedForGoodIsExplained() async throws {
-    try await onLoop {
-      let (central, controller) = try await started()
+    try await onLoop(with: try await started()) { central, controller in
       controller.rules[LESetScanParameters.opcode] = { controller.complete($0, failed: .commandDisallowed) }
       let error = await failure { _ = try await self.scan(central) }
       #expect(error as? HostError == .cannotScan(adapter: "tcp:test", isExtended: false))
@@ -140,8 +133,7 @@ import TestSupport
   }
 
   @Test func cancelledWhileTheCommandIsOnItsWay() async throws {
-    try await onLoop {
-      let (central, controller) = try await started()
+    try await onLoop(with: try await started()) { central, controller in
       controller.rules[LESetScanEnable.opcode] = { command in
         EventLoop.shared.schedule(after: .seconds(1)) { for event in controller.complete(command) { controller.emit(event) } }
         return nil
@@ -154,8 +146,7 @@ import TestSupport
   }
 
   @Test func theTransportEndsIt() async throws {
-    try await onLoop {
-      let (central, controller) = try await started()
+    try await onLoop(with: try await started()) { central, controller in
       let error = await failure {
         _ = try await self.scan(central, for: .seconds(100)) {
           EventLoop.shared.schedule(after: .seconds(1)) { controller.emit(.hardwareError(7)) }
@@ -167,8 +158,7 @@ import TestSupport
   }
 
   @Test func chainedDataIsJoinedAndGivenUpAfterAWhile() async throws {
-    try await onLoop {
-      let controller = ScriptedController()
+    try await onLoop(with: ScriptedController()) { controller in
       controller.supported = ScriptedController.extended
       let (central, _) = try await started(controller)
       let reports = try await self.scan(central, for: .seconds(5)) {
@@ -182,8 +172,7 @@ import TestSupport
   }
 
   @Test func whatCannotBeIsRefusedHere() async throws {
-    try await onLoop {
-      let (central, controller) = try await started()
+    try await onLoop(with: try await started()) { central, controller in
       let before = controller.commands.count
       var parameters = ScanParameters()
       parameters.phys = [.coded]
@@ -205,8 +194,7 @@ import TestSupport
   }
 
   @Test func closingEndsIt() async throws {
-    try await onLoop {
-      let (central, controller) = try await started()
+    try await onLoop(with: try await started()) { central, controller in
       let error = await failure {
         _ = try await self.scan(central, for: .seconds(100)) { EventLoop.shared.spawn { await central.close() } }
       }

@@ -2,8 +2,7 @@ import TestSupport
 
 @Suite(.timeLimit(.minutes(15))) struct StartTests {
   @Test func sequenceAndFacts() async throws {
-    try await onLoop {
-      let controller = ScriptedController()
+    try await onLoop(with: ScriptedController()) { controller in
       controller.supported = ScriptedController.extended
       controller.features = [.dataLengthExtension, .extendedAdvertising, .phy2M]
       let (central, _) = try await started(controller)
@@ -31,8 +30,7 @@ import TestSupport
   }
 
   @Test func classicBuffersAndGeneratedAddress() async throws {
-    try await onLoop {
-      let controller = ScriptedController()
+    try await onLoop(with: ScriptedController()) { controller in
       controller.aclLength = 0
       controller.address = Address(rawValue: 0)
       let (central, _) = try await started(controller)
@@ -52,8 +50,7 @@ import TestSupport
   }
 
   @Test func missingCommandsAreLivedWithout() async throws {
-    try await onLoop {
-      let controller = ScriptedController()
+    try await onLoop(with: ScriptedController()) { controller in
       for opcode in [
         ReadLocalVersion.opcode, ReadLocalSupportedCommands.opcode, ReadLocalSupportedFeatures.opcode, LEReadLocalSupportedFeatures.opcode,
       ] {
@@ -69,8 +66,7 @@ import TestSupport
   }
 
   @Test func aSilentDeviceIsNamed() async throws {
-    try await onLoop {
-      let controller = ScriptedController()
+    try await onLoop(with: ScriptedController()) { controller in
       controller.rules[Reset.opcode] = { _ in nil }
       let central = HostCentral(controller, name: "serial:/dev/ttyACM0")
       var error: (any Error)?
@@ -85,8 +81,7 @@ import TestSupport
 
   /// A controller that answers but grants no command credits (Num_HCI_Command_Packets 0) fails without 4 s per command.
   @Test func aControllerWithoutCommandCreditsIsNamed() async throws {
-    try await onLoop {
-      let controller = ScriptedController()
+    try await onLoop(with: ScriptedController()) { controller in
       controller.mangle = { packet in
         guard packet.starts(with: [4, 0x0E]) else { return [packet] }
         return [packet[..<3] + [0] + packet[4...]]
@@ -102,8 +97,7 @@ import TestSupport
   }
 
   @Test func refusalsNameCommandAndStatus() async throws {
-    try await onLoop {
-      let controller = ScriptedController()
+    try await onLoop(with: ScriptedController()) { controller in
       controller.rules[SetEventMask.opcode] = { controller.complete($0, failed: .invalidParameters) }
       let error = await failure { try await HostCentral(controller, name: "tcp:test").start() }
       #expect(error as? ControllerError == ControllerError("tcp:test", .refused(SetEventMask.opcode, .invalidParameters)))
@@ -111,8 +105,7 @@ import TestSupport
   }
 
   @Test func classicOnlyAndNoBuffers() async throws {
-    try await onLoop {
-      let classic = ScriptedController()
+    try await onLoop(with: ScriptedController()) { classic in
       classic.rules[ReadLocalSupportedFeatures.opcode] = { classic.complete($0, ReadLocalSupportedFeatures.Return(0xFF)) }
       let withoutLE = await failure { try await HostCentral(classic, name: "x").start() }
       #expect(withoutLE as? ControllerError == ControllerError("x", .withoutLE))
@@ -127,8 +120,7 @@ import TestSupport
   }
 
   @Test func aNonsenseAnswerFailsItsCommand() async throws {
-    try await onLoop {
-      let controller = ScriptedController()
+    try await onLoop(with: ScriptedController()) { controller in
       // T11: no status; too short for the command.
       controller.rules[LEReadBufferSize.opcode] = { [.commandComplete(Event.CommandComplete(opcode: $0.opcode, parameters: []))] }
       controller.rules[ReadBufferSize.opcode] = { [.commandComplete(Event.CommandComplete(opcode: $0.opcode, parameters: [0, 1]))] }
@@ -148,8 +140,7 @@ import TestSupport
   private struct CableGone: Error {}
 
   @Test func aDeadTransportFailsEverything() async throws {
-    try await onLoop {
-      let controller = ScriptedController()
+    try await onLoop(with: ScriptedController()) { controller in
       controller.rules[ReadBDADDR.opcode] = { _ in
         EventLoop.shared.schedule(after: .zero) { controller.lose(CableGone()) }
         return nil

@@ -27,8 +27,7 @@ private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
   }
 
   @Test func theSecondWaitsAndTheFirstOnesFailureDoesItNoHarm() async throws {
-    try await onLoop {
-      let (central, controller) = try await started()
+    try await onLoop(with: try await started()) { central, controller in
       let first = self.connecting(central, absent, 2)
       try await settle()
       let second = self.connecting(central, lock, 5)
@@ -45,8 +44,7 @@ private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
   }
 
   @Test func eachHasItsOwnLimit() async throws {
-    try await onLoop {
-      let (central, controller) = try await started()
+    try await onLoop(with: try await started()) { central, controller in
       let first = self.connecting(central, absent, 10)
       try await settle()
       let second = self.connecting(central, lock, 1)
@@ -62,8 +60,7 @@ private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
   }
 
   @Test func whoWaitsCanBeCancelled() async throws {
-    try await onLoop {
-      let (central, controller) = try await started()
+    try await onLoop(with: try await started()) { central, controller in
       let first = self.connecting(central, absent, 2)
       try await settle()
       let second = self.connecting(central, lock, 9)
@@ -81,8 +78,7 @@ private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
   }
 
   @Test func aCancelledFirstOneGivesItsTurnAway() async throws {
-    try await onLoop {
-      let (central, _) = try await started()
+    try await onLoop(with: try await started()) { central, _ in
       let first = self.connecting(central, absent, 60)
       try await settle()
       let second = self.connecting(central, lock, 5)
@@ -95,8 +91,7 @@ private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
   }
 
   @Test func aDeadControllerEndsAllOfThem() async throws {
-    try await onLoop {
-      let (central, controller) = try await started()
+    try await onLoop(with: try await started()) { central, controller in
       let first = self.connecting(central, absent, 60)
       try await settle()
       let second = self.connecting(central, lock, 60)
@@ -110,8 +105,7 @@ private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
   }
 
   @Test func closingEndsAllOfThem() async throws {
-    try await onLoop {
-      let (central, _) = try await started()
+    try await onLoop(with: try await started()) { central, _ in
       let first = self.connecting(central, absent, 60)
       try await settle()
       let second = self.connecting(central, lock, 60)
@@ -126,8 +120,7 @@ private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
 
   /// On the simulated air, both links connect and carry data at the same time.
   @Test(arguments: [false, true]) func twoPeripherals(_ isExtended: Bool) async throws {
-    try await onLoop {
-      let air = Air(seed: 7)
+    try await onLoop(with: Air(seed: 7)) { air in
       let echoes = [lock, lamp].map { Echo($0) }
       for echo in echoes { air.add(echo) }
       var configuration = VirtualController.Configuration()

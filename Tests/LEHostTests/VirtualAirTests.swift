@@ -5,8 +5,7 @@ import TestSupport
 @Suite(.timeLimit(.minutes(15))) struct VirtualAirTests {
   @Test(arguments: [(true, 251, 8, 251), (false, 27, 4, 27), (true, 27, 1, 251)])
   func wholeSession(_ row: (extended: Bool, buffer: Int, buffers: Int, dataLength: Int)) async throws {
-    try await onLoop {
-      let air = Air(seed: 1)
+    try await onLoop(with: Air(seed: 1)) { air in
       let echo = Echo(lock)
       air.add(echo)
       var configuration = VirtualController.Configuration()

@@ -29,8 +29,7 @@ import TestSupport
     handle: 0x40, ConnectionParameters(intervalMin: 12, intervalMax: 12, latency: 0, supervisionTimeout: 400))
 
   @Test func whatACommandReturnsIsWaitedFor() async throws {
-    try await onLoop {
-      let rig = Rig()
+    try await onLoop(with: Rig()) { rig in
       rig.controller.answers[ReadRSSI.opcode] = [
         Self.status(ReadRSSI.opcode), Self.complete(ReadRSSI.opcode, [0, 0x40, 0, 0xC3]),
       ]
@@ -41,8 +40,7 @@ import TestSupport
 
   @Test func aProcedureHasBegunWhenCommandStatusSaysSo() async throws {
     let update = update
-    try await onLoop {
-      let rig = Rig()
+    try await onLoop(with: Rig()) { rig in
       rig.controller.answers[LEConnectionUpdate.opcode] = [Self.complete(LEConnectionUpdate.opcode, [0])]
       await #expect(throws: AdapterProblem.silent("hci0", LEConnectionUpdate.opcode, after: .seconds(3))) {
         try await rig.hci.send(update, for: .changingConnection)
@@ -55,8 +53,7 @@ import TestSupport
   }
 
   @Test func aScanCommandIsAnsweredByCommandComplete() async throws {
-    try await onLoop {
-      let rig = Rig()
+    try await onLoop(with: Rig()) { rig in
       let enable = LESetScanEnable(true, filterDuplicates: false).packet
       rig.controller.answers[enable.opcode] = [Self.status(enable.opcode), Self.complete(enable.opcode, [0x0C])]
       var statuses: [ControllerErrorCode] = []
@@ -68,8 +65,7 @@ import TestSupport
   /// Controllers refuse unknown commands with either event.
   @Test func aRefusalMayComeEitherWay() async throws {
     let update = update
-    try await onLoop {
-      let rig = Rig()
+    try await onLoop(with: Rig()) { rig in
       for event in [Self.complete(LEConnectionUpdate.opcode, [1]), Self.status(LEConnectionUpdate.opcode, .unknownCommand)] {
         rig.controller.answers[LEConnectionUpdate.opcode] = [event]
         await #expect(throws: ControllerError("hci0", .refused(LEConnectionUpdate.opcode, .unknownCommand))) {

@@ -60,8 +60,7 @@ private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
   }
 
   @Test func bothAreMadeAtOnceAndTheSecondMayBeFirst() async throws {
-    try await onLoop {
-      let rig = Rig()
+    try await onLoop(with: Rig()) { rig in
       let (first, second) = (rig.connect(lock), rig.connect(lamp))
       try await rig.settle()
       #expect(rig.attempts.map(\.peer) == [lock, lamp])
@@ -84,8 +83,7 @@ private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
   /// A killed program may leave a discovery, without which the kernel scans for the peer. A discovery of bluetoothd goes on.
   @Test(arguments: [(true, false, 1), (true, true, 0), (false, false, 0)])
   func aDiscoveryThatAKilledProgramLeft(isActive: Bool, hasDaemon: Bool, ended: Int) async throws {
-    try await onLoop {
-      let rig = Rig()
+    try await onLoop(with: Rig()) { rig in
       rig.isDiscovering = isActive
       rig.central.keyring.hasDaemon = { hasDaemon }
       let link = rig.connect(lock)
@@ -98,8 +96,7 @@ private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
   }
 
   @Test func theStatusOfOneIsNotTheOthers() async throws {
-    try await onLoop {
-      let rig = Rig()
+    try await onLoop(with: Rig()) { rig in
       let (first, second) = (rig.connect(lock), rig.connect(lamp))
       try await rig.settle()
       // The kernel has one errno for both errors.
@@ -117,8 +114,7 @@ private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
   }
 
   @Test func eachHasItsOwnLimitAndIsCancelledAlone() async throws {
-    try await onLoop {
-      let rig = Rig()
+    try await onLoop(with: Rig()) { rig in
       let third = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_06), .random)
       let (short, long, cancelled) = (rig.connect(lock, seconds: 1), rig.connect(lamp), rig.connect(third))
       try await rig.settle()

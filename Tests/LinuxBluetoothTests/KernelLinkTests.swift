@@ -53,8 +53,7 @@ private final class Rig {
 
 @Suite(.timeLimit(.minutes(15))) struct KernelLinkTests {
   @Test func parameters() async throws {
-    try await onLoop {
-      let rig = try Rig()
+    try await onLoop(with: try Rig()) { rig in
       rig.answer(ReadRSSI.self, .init(handle: 0x40, rssi: -61))
       rig.answer(LEReadPHY.self, .init(handle: 0x40, tx: 2, rx: 2))
       let parameters = try await rig.link.parameters()
@@ -70,8 +69,7 @@ private final class Rig {
 
   /// Unknown parameters are nil, as without CAP_NET_RAW or on an earlier link.
   @Test func whatIsNotKnownIsNil() async throws {
-    try await onLoop {
-      let rig = try Rig(seen: false, supported: [])
+    try await onLoop(with: try Rig(seen: false, supported: [])) { rig in
       let parameters = try await rig.link.parameters()
       #expect(parameters.interval == nil)
       #expect(parameters.rssi == nil)
@@ -83,8 +81,7 @@ private final class Rig {
   }
 
   @Test func eventsChangeTheParameters() async throws {
-    try await onLoop {
-      let rig = try Rig()
+    try await onLoop(with: try Rig()) { rig in
       for event in [
         Event.leConnectionUpdateComplete(status: .success, handle: 0x40, interval: 6, latency: 1, supervisionTimeout: 400),
         .leConnectionUpdateComplete(status: .success, handle: 0x41, interval: 100, latency: 0, supervisionTimeout: 400),
@@ -159,8 +156,7 @@ private final class Rig {
   }
 
   @Test(arguments: LinkRequestCase.all) func theTableOfRequests(_ row: LinkRequestCase) async throws {
-    try await onLoop {
-      let rig = try Rig(to: LinkRequestCase.peer, supported: row.supported)
+    try await onLoop(with: try Rig(to: LinkRequestCase.peer, supported: row.supported)) { rig in
       rig.controller.rule = { row.answer(to: $0) }
       await row.check(on: rig.link) { rig.controller.commands }
       rig.controller.stop()
@@ -186,8 +182,7 @@ private final class Rig {
   }
 
   @Test func theReasonComesFromTheEvent() async throws {
-    try await onLoop {
-      let rig = try Rig()
+    try await onLoop(with: try Rig()) { rig in
       try rig.controller.pair.write(
         Event.disconnectionComplete(status: .success, handle: 0x40, reason: .remotePowerOff).encoded)
       rig.pair.close()
@@ -201,8 +196,7 @@ private final class Rig {
   }
 
   @Test func anAdapterThatWasSwitchedOffIsNamed() async throws {
-    try await onLoop {
-      let rig = try Rig()
+    try await onLoop(with: try Rig()) { rig in
       rig.central.isUp = { _ in false }
       rig.pair.close()
       try await rig.pair.settle()
@@ -212,8 +206,7 @@ private final class Rig {
   }
 
   @Test func ourLinkIsEndedAtOnceAndOnce() async throws {
-    try await onLoop {
-      let rig = try Rig()
+    try await onLoop(with: try Rig()) { rig in
       rig.accept(Disconnect.opcode, then: .disconnectionComplete(status: .success, handle: 0x40, reason: .terminatedByLocalHost))
       let second = EventLoop.shared.spawn { await rig.link.disconnect() }
       await rig.link.disconnect()
@@ -226,8 +219,7 @@ private final class Rig {
   }
 
   @Test func disconnectingLimitsItself() async throws {
-    try await onLoop {
-      let rig = try Rig()
+    try await onLoop(with: try Rig()) { rig in
       let start = EventLoop.shared.now
       await rig.link.disconnect()
       #expect(start.duration(to: EventLoop.shared.now) < .seconds(6))
@@ -236,8 +228,7 @@ private final class Rig {
   }
 
   @Test func aLinkThatWasThereBeforeIsLeftToItsOwner() async throws {
-    try await onLoop {
-      let rig = try Rig(seen: false, madeByUs: false)
+    try await onLoop(with: try Rig(seen: false, madeByUs: false)) { rig in
       await rig.link.disconnect()
       #expect(rig.controller.commands.isEmpty)
       #expect(rig.pair.hasEnded())
@@ -246,8 +237,7 @@ private final class Rig {
   }
 
   @Test func theTraceHoldsPDUsAsACLPackets() async throws {
-    try await onLoop {
-      let rig = try Rig()
+    try await onLoop(with: try Rig()) { rig in
       rig.link.channel.send([0x0A, 3, 0])
       try rig.pair.write([0x0B, 0x55])
       try await rig.pair.settle()

@@ -86,8 +86,7 @@ private final class Rig {
 
 @Suite(.timeLimit(.minutes(15))) struct KernelScanTests {
   @Test func legacy() async throws {
-    try await onLoop {
-      let rig = Rig(legacyCommands)
+    try await onLoop(with: Rig(legacyCommands)) { rig in
       rig.controller.status(LESetScanEnable.opcode, 0, then: legacyReport)
       rig.scan()
       try await rig.settle()
@@ -103,8 +102,7 @@ private final class Rig {
   }
 
   @Test func extended() async throws {
-    try await onLoop {
-      let rig = Rig(extendedCommands)
+    try await onLoop(with: Rig(extendedCommands)) { rig in
       var parameters = ScanParameters()
       parameters.isActive = false
       parameters.phys = [.coded, .le1M]
@@ -131,8 +129,7 @@ private final class Rig {
 
   /// Linux 6.10.4 and later see a discovery in an active scan, and do not connect while they see one.
   @Test(arguments: [true, false]) func theKernelSeesNoDiscoveryAfterwards(mayEnd: Bool) async throws {
-    try await onLoop {
-      let rig = Rig(legacyCommands)
+    try await onLoop(with: Rig(legacyCommands)) { rig in
       rig.mayEndDiscovery = mayEnd
       rig.controller.status(InquiryCancel.opcode, 0x0C)
       rig.scan()
@@ -145,8 +142,7 @@ private final class Rig {
   }
 
   @Test func aDiscoveryOfBluetoothdGoesOn() async throws {
-    try await onLoop {
-      let rig = Rig(legacyCommands)
+    try await onLoop(with: Rig(legacyCommands)) { rig in
       rig.central.keyring.hasDaemon = { true }
       rig.isDiscovering = true
       rig.scan()
@@ -158,8 +154,7 @@ private final class Rig {
   }
 
   @Test func codedNeedsExtendedCommands() async throws {
-    try await onLoop {
-      let rig = Rig(legacyCommands)
+    try await onLoop(with: Rig(legacyCommands)) { rig in
       var parameters = ScanParameters()
       parameters.phys = [.coded]
       rig.scan(parameters)
@@ -171,8 +166,7 @@ private final class Rig {
   @Test(arguments: [LESetScanParameters.opcode, LESetScanEnable.opcode]) func someoneElsesScanIsUsedAndLeftAlone(refused: Opcode)
     async throws
   {
-    try await onLoop {
-      let rig = Rig(legacyCommands)
+    try await onLoop(with: Rig(legacyCommands)) { rig in
       rig.isDiscovering = true
       rig.controller.status(refused, 0x0C)
       rig.scan()
@@ -189,8 +183,7 @@ private final class Rig {
   }
 
   @Test func aScanThatIsNoDiscoveryIsReplaced() async throws {
-    try await onLoop {
-      let rig = Rig(legacyCommands)
+    try await onLoop(with: Rig(legacyCommands)) { rig in
       rig.isDiscovering = false
       // The scan stays on until it is switched off.
       rig.controller.status(LESetScanParameters.opcode, 0x0C)
@@ -211,8 +204,7 @@ private final class Rig {
   }
 
   @Test func aScanThatAnotherSwitchesOffIsSwitchedOnAgain() async throws {
-    try await onLoop {
-      let rig = Rig(legacyCommands)
+    try await onLoop(with: Rig(legacyCommands)) { rig in
       rig.scan()
       try await rig.settle()
       try rig.theirs(LESetScanEnable(false, filterDuplicates: false))
@@ -233,8 +225,7 @@ private final class Rig {
 
   /// Both packets are readable before the scan's task runs.
   @Test func whatComesRightBehindAnAnswerComesAfterIt() async throws {
-    try await onLoop {
-      let rig = Rig(legacyCommands)
+    try await onLoop(with: Rig(legacyCommands)) { rig in
       var isFirst = true
       rig.controller.onCommand = { [unowned rig] in
         guard isFirst, LESetScanEnable($0)?.isOn == true else { return }
@@ -256,8 +247,7 @@ private final class Rig {
 
   /// The kernel may have an earlier command with the same opcode.
   @Test func theAnswerToAnothersCommandIsNotOurs() async throws {
-    try await onLoop {
-      let rig = Rig(legacyCommands)
+    try await onLoop(with: Rig(legacyCommands)) { rig in
       rig.controller.answers[LESetScanParameters.opcode] = [
         .commandComplete(Event.CommandComplete(opcode: LESetScanParameters.opcode, parameters: [0x12])),
         .commandComplete(Event.CommandComplete(opcode: LESetScanParameters.opcode, parameters: [0])),
@@ -276,8 +266,7 @@ private final class Rig {
   }
 
   @Test func aRefusalIsAnError() async throws {
-    try await onLoop {
-      let rig = Rig(legacyCommands)
+    try await onLoop(with: Rig(legacyCommands)) { rig in
       rig.controller.status(LESetScanParameters.opcode, 0x12)
       rig.scan()
       let error = await rig.ended()
@@ -287,8 +276,7 @@ private final class Rig {
   }
 
   @Test func aControllerThatDoesNotAnswer() async throws {
-    try await onLoop {
-      let rig = Rig(legacyCommands)
+    try await onLoop(with: Rig(legacyCommands)) { rig in
       rig.controller.answers[LESetScanParameters.opcode] = nil
       rig.scan()
       let error = await rig.ended()
@@ -299,8 +287,7 @@ private final class Rig {
   }
 
   @Test func cancelledWhileStarting() async throws {
-    try await onLoop {
-      let rig = Rig(legacyCommands)
+    try await onLoop(with: Rig(legacyCommands)) { rig in
       rig.controller.answers[LESetScanEnable.opcode] = nil
       rig.scan()
       try await rig.settle()
@@ -317,8 +304,7 @@ private final class Rig {
   }
 
   @Test func anAdapterThatGoesDownEndsTheScan() async throws {
-    try await onLoop {
-      let rig = Rig(legacyCommands)
+    try await onLoop(with: Rig(legacyCommands)) { rig in
       rig.scan()
       try await rig.settle()
       rig.central.isUp = { _ in false }
@@ -327,8 +313,7 @@ private final class Rig {
   }
 
   @Test func anAdapterThatIsUnpluggedEndsTheScan() async throws {
-    try await onLoop {
-      let rig = Rig(legacyCommands)
+    try await onLoop(with: Rig(legacyCommands)) { rig in
       rig.scan()
       try await rig.settle()
       rig.controller.stop()
@@ -338,8 +323,7 @@ private final class Rig {
   }
 
   @Test func closingEndsTheScan() async throws {
-    try await onLoop {
-      let rig = Rig(legacyCommands)
+    try await onLoop(with: Rig(legacyCommands)) { rig in
       rig.scan()
       try await rig.settle()
       await rig.central.close()

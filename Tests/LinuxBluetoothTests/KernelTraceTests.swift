@@ -91,8 +91,7 @@ import TestSupport
   }
 
   @Test func ourCommandsAndTheirAnswers() async throws {
-    try await onLoop {
-      let rig = Rig(tracesAll: false)
+    try await onLoop(with: Rig(tracesAll: false)) { rig in
       rig.controller.answers[ReadRSSI.opcode] = [
         .commandComplete(Event.CommandComplete(ReadRSSI.self, ReadRSSI.Return(handle: 0x41, rssi: -61)))
       ]
@@ -109,8 +108,7 @@ import TestSupport
 
   /// A link is recorded from the connection to the disconnection, with the kernel's commands.
   @Test func ourLink() async throws {
-    try await onLoop {
-      let rig = Rig(tracesAll: false)
+    try await onLoop(with: Rig(tracesAll: false)) { rig in
       let link = rig.connect()
       try await rig.controller.pair.settle()
       let ours = [
@@ -128,8 +126,7 @@ import TestSupport
   }
 
   @Test func anAttemptThatFails() async throws {
-    try await onLoop {
-      let rig = Rig(tracesAll: false)
+    try await onLoop(with: Rig(tracesAll: false)) { rig in
       let link = rig.connect()
       try await rig.controller.pair.settle()
       let failed = Self.complete(0, peer, .connectionTimeout)

@@ -32,8 +32,7 @@ private final class Rig {
 
 @Suite(.timeLimit(.minutes(15))) struct L2CAPSocketTests {
   @Test func aPDUIsAPacketAndMayBeEmpty() async throws {
-    try await onLoop {
-      let rig = Rig()
+    try await onLoop(with: Rig()) { rig in
       let long = [UInt8](repeating: 1, count: 672)
       for pdu in [[0x0B, 1], [], long] { try rig.pair.write(pdu) }
       rig.listen()
@@ -47,8 +46,7 @@ private final class Rig {
   }
 
   @Test func whatCameBeforeTheEndIsDelivered() async throws {
-    try await onLoop {
-      let rig = Rig()
+    try await onLoop(with: Rig()) { rig in
       try rig.pair.write([1])
       try rig.pair.write([2])
       rig.pair.close()
@@ -64,8 +62,7 @@ private final class Rig {
   }
 
   @Test func sendingIntoALostLinkEndsItOnce() async throws {
-    try await onLoop {
-      let rig = Rig()
+    try await onLoop(with: Rig()) { rig in
       rig.listen()
       rig.pair.close()
       rig.socket.send([1])
@@ -77,8 +74,7 @@ private final class Rig {
   }
 
   @Test func backPressure() async throws {
-    try await onLoop {
-      let rig = Rig()
+    try await onLoop(with: Rig()) { rig in
       rig.listen()
       var sent = 0
       // Send until the kernel refuses. The refused PDU waits here.
@@ -112,8 +108,7 @@ private final class Rig {
 
   /// Bulk transfers are cheap because no task waits while the kernel has room.
   @Test func commandsThatFitDoNotSuspend() async throws {
-    try await onLoop {
-      let rig = Rig()
+    try await onLoop(with: Rig()) { rig in
       let client = Client(rig.socket)
       var suspended = false
       let other = EventLoop.shared.spawn { suspended = true }
@@ -126,8 +121,7 @@ private final class Rig {
   }
 
   @Test func waitingForRoomEndsWithTheLink() async throws {
-    try await onLoop {
-      let rig = Rig()
+    try await onLoop(with: Rig()) { rig in
       rig.listen()
       while rig.socket.isWritable { rig.socket.send([UInt8](repeating: 0, count: 500)) }
       let waiting = EventLoop.shared.spawn { () -> SocketEnd? in

@@ -5,8 +5,7 @@ import TestSupport
 
 @Suite(.timeLimit(.minutes(15))) struct InputFileTests {
   @Test func readsAWholeFile() async throws {
-    try await onLoop {
-      let file = TemporaryPath()
+    try await onLoop(with: TemporaryPath()) { file in
       let contents = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
       try file.write(contents)
       #expect(try await InputFile.read(file.path, limit: 200_000) == contents)
@@ -15,8 +14,7 @@ import TestSupport
   }
 
   @Test func anEmptyFileIsEmpty() async throws {
-    try await onLoop {
-      let file = TemporaryPath()
+    try await onLoop(with: TemporaryPath()) { file in
       try file.write([])
       #expect(try await InputFile.read(file.path, limit: 10) == [])
     }
@@ -24,8 +22,7 @@ import TestSupport
 
   /// The stated size is not trusted: a sparse file of a tebibyte, an endless file, and a file of size 0 with contents.
   @Test func theStatedSizeIsNotTrusted() async throws {
-    try await onLoop {
-      let file = TemporaryPath()
+    try await onLoop(with: TemporaryPath()) { file in
       try file.write([])
       try SystemCall.call { unsafe truncate(file.path, 1 << 40) }
       #expect(await failure(file.path, limit: 1000) == .tooLong(file.path, limit: 1000))
@@ -35,8 +32,7 @@ import TestSupport
   }
 
   @Test func pipesAreReadToTheirEnd() async throws {
-    try await onLoop {
-      let file = TemporaryPath()
+    try await onLoop(with: TemporaryPath()) { file in
       try SystemCall.call { unsafe mkfifo(file.path, 0o600) }
       let contents = [UInt8](repeating: 7, count: 150_000)
       var queue = OutputQueue()
@@ -59,8 +55,7 @@ import TestSupport
   }
 
   @Test func waitingForAPipeCanBeCancelled() async throws {
-    try await onLoop {
-      let file = TemporaryPath()
+    try await onLoop(with: TemporaryPath()) { file in
       try SystemCall.call { unsafe mkfifo(file.path, 0o600) }
       let path = file.path
       let contents = try await withDeadline(EventLoop.shared.now.advanced(by: .seconds(3))) {
@@ -71,8 +66,7 @@ import TestSupport
   }
 
   @Test func aPipeWithoutAWriterHasALimit() async throws {
-    try await onLoop {
-      let file = TemporaryPath()
+    try await onLoop(with: TemporaryPath()) { file in
       try SystemCall.call { unsafe mkfifo(file.path, 0o600) }
       let path = file.path
       await #expect(throws: FileError.unreadable(path, .timedOut)) {

@@ -60,8 +60,7 @@ private let complete: [UInt8] = [4, 0x0E, 4, 1, 3, 0x0C, 0]
   }
 
   @Test func theSocketIsTheUsersAloneAndRemoved() async throws {
-    try await onLoop {
-      let file = TemporaryPath()
+    try await onLoop(with: TemporaryPath()) { file in
       let listener = try await Listener.open(.unix(path: file.path))
       #expect(Self.mode(file.path) == S_IFSOCK | 0o600)
       listener.close()
@@ -74,8 +73,7 @@ private let complete: [UInt8] = [4, 0x0E, 4, 1, 3, 0x0C, 0]
   }
 
   @Test func aStaleSocketIsReplacedAndALivingOneIsNot() async throws {
-    try await onLoop {
-      let file = TemporaryPath()
+    try await onLoop(with: TemporaryPath()) { file in
       let address = TransportAddress.unix(path: file.path)
       do {
         // A killed program leaves its socket like this.
@@ -110,8 +108,7 @@ private let complete: [UInt8] = [4, 0x0E, 4, 1, 3, 0x0C, 0]
 
   /// A socket that was removed and recreated by another program stays.
   @Test func anothersSocketStays() async throws {
-    try await onLoop {
-      let file = TemporaryPath()
+    try await onLoop(with: TemporaryPath()) { file in
       let first = try await Listener.open(.unix(path: file.path))
       unsafe unlink(file.path)
       let second = try await Listener.open(.unix(path: file.path))

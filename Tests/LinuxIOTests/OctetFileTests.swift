@@ -34,8 +34,7 @@ import TestSupport
   }
 
   @Test(arguments: [0, 1, 494, 495, 65_535, 65_536, 65_537, 131_072, 200_001]) func isReadWhole(_ count: Int) async throws {
-    try await onLoop {
-      let path = TemporaryPath()
+    try await onLoop(with: TemporaryPath()) { path in
       let contents = Self.contents(count)
       try path.write(contents)
       let file = try await OctetFile.open(path.path, limit: count)
@@ -52,8 +51,7 @@ import TestSupport
 
   /// Segments are slices of one buffer whose storage is reused, without a copy.
   @Test func theBufferIsReused() async throws {
-    try await onLoop {
-      let path = TemporaryPath()
+    try await onLoop(with: TemporaryPath()) { path in
       try path.write(Self.contents(1_000_000))
       let file = try await OctetFile.open(path.path, limit: 1 << 40)
       let storage = Self.address(file.buffer[...])
@@ -74,8 +72,7 @@ import TestSupport
 
   /// Only the ends of the file are read.
   @Test func fourGigabytesOfHoles() async throws {
-    try await onLoop {
-      let path = TemporaryPath()
+    try await onLoop(with: TemporaryPath()) { path in
       try path.write([1, 2, 3])
       let count = 4 << 30
       try SystemCall.call { unsafe truncate(path.path, count) }
@@ -90,8 +87,7 @@ import TestSupport
   }
 
   @Test func aSlowSegmentIsNotChangedByWhatIsReadNext() async throws {
-    try await onLoop {
-      let path = TemporaryPath()
+    try await onLoop(with: TemporaryPath()) { path in
       let contents = Self.contents(200_000)
       try path.write(contents)
       let file = try await OctetFile.open(path.path, limit: 1 << 40)
@@ -102,8 +98,7 @@ import TestSupport
   }
 
   @Test func goingBack() async throws {
-    try await onLoop {
-      let path = TemporaryPath()
+    try await onLoop(with: TemporaryPath()) { path in
       let contents = Self.contents(1_500_000)
       try path.write(contents)
       let file = try await OctetFile.open(path.path, limit: 1 << 40)
@@ -120,8 +115,7 @@ import TestSupport
 
   /// A transfer that starts at an offset keeps the checksum of the whole file.
   @Test func anOffsetLeavesTheSumWhole() async throws {
-    try await onLoop {
-      let path = TemporaryPath()
+    try await onLoop(with: TemporaryPath()) { path in
       let contents = Self.contents(300_000)
       try path.write(contents)
       let file = try await OctetFile.open(path.path, limit: 1 << 40)
@@ -133,8 +127,7 @@ import TestSupport
   }
 
   @Test(arguments: [70_000, 99_999]) func aFileThatIsCutIsNeverFilledWithZeros(_ left: Int) async throws {
-    try await onLoop {
-      let path = TemporaryPath()
+    try await onLoop(with: TemporaryPath()) { path in
       let contents = Self.contents(100_000)
       try path.write(contents)
       let file = try await OctetFile.open(path.path, limit: 1 << 40)
@@ -150,8 +143,7 @@ import TestSupport
   }
 
   @Test func aFileThatGrowsIsSentAsItWasOpened() async throws {
-    try await onLoop {
-      let path = TemporaryPath()
+    try await onLoop(with: TemporaryPath()) { path in
       let contents = Self.contents(70_000)
       try path.write(contents)
       let file = try await OctetFile.open(path.path, limit: 70_000)
@@ -164,8 +156,7 @@ import TestSupport
   }
 
   @Test func aFileThatIsWrittenToIsNotUnchanged() async throws {
-    try await onLoop {
-      let path = TemporaryPath()
+    try await onLoop(with: TemporaryPath()) { path in
       try path.write([1, 2, 3])
       // The kernel's file clock has steps of milliseconds. A change within one step would not show.
       var times = [timespec(tv_sec: 1_000_000_000, tv_nsec: 0), timespec(tv_sec: 1_000_000_000, tv_nsec: 0)]
@@ -180,8 +171,7 @@ import TestSupport
   }
 
   @Test(arguments: [true, false]) func theOpenFileIsSentWhateverItsNameMeans(_ isReplaced: Bool) async throws {
-    try await onLoop {
-      let path = TemporaryPath()
+    try await onLoop(with: TemporaryPath()) { path in
       let contents = Self.contents(100_000)
       try path.write(contents)
       let file = try await OctetFile.open(path.path, limit: 100_000)

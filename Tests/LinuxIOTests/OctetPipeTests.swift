@@ -39,8 +39,7 @@ import TestSupport
   }
 
   @Test(arguments: [1, 65_536, 65_537, 1_500_000]) func isReadToItsEnd(_ count: Int) async throws {
-    try await onLoop {
-      let path = TemporaryPath()
+    try await onLoop(with: TemporaryPath()) { path in
       let contents = OctetFileTests.contents(count)
       try feed(path, contents)
       let file = try await OctetFile.open(path.path, limit: count, writerWithin: .seconds(60))
@@ -55,8 +54,7 @@ import TestSupport
   }
 
   @Test func whatWasNotReleasedIsGivenAgain() async throws {
-    try await onLoop {
-      let path = TemporaryPath()
+    try await onLoop(with: TemporaryPath()) { path in
       let contents = OctetFileTests.contents(400_000)
       try feed(path, contents)
       let file = try await OctetFile.open(path.path, limit: 1 << 30, writerWithin: .seconds(60))
@@ -74,8 +72,7 @@ import TestSupport
   }
 
   @Test func aMebibyteIsKept() async throws {
-    try await onLoop {
-      let path = TemporaryPath()
+    try await onLoop(with: TemporaryPath()) { path in
       let contents = OctetFileTests.contents(1_200_000)
       try feed(path, contents)
       let file = try await OctetFile.open(path.path, limit: 1 << 30, writerWithin: .seconds(60))
@@ -100,8 +97,7 @@ import TestSupport
   }
 
   @Test func whatIsLeftOutIsNotKept() async throws {
-    try await onLoop {
-      let path = TemporaryPath()
+    try await onLoop(with: TemporaryPath()) { path in
       let contents = OctetFileTests.contents(2_500_000)
       try feed(path, contents, part: 65_536)
       let file = try await OctetFile.open(path.path, limit: 1 << 30, writerWithin: .seconds(60))
@@ -113,8 +109,7 @@ import TestSupport
   }
 
   @Test func theLimitIsAnError() async throws {
-    try await onLoop {
-      let path = TemporaryPath()
+    try await onLoop(with: TemporaryPath()) { path in
       try feed(path, OctetFileTests.contents(100_000))
       let file = try await OctetFile.open(path.path, limit: 99_999, writerWithin: .seconds(60))
       let error = await #expect(throws: FileError.self) { try await OctetFileTests.all(file) }
@@ -123,8 +118,7 @@ import TestSupport
   }
 
   @Test func waitsForAWriterThatSaysNothingYet() async throws {
-    try await onLoop {
-      let path = TemporaryPath()
+    try await onLoop(with: TemporaryPath()) { path in
       try SystemCall.call { unsafe mkfifo(path.path, 0o600) }
       #expect(await OctetFileTests.failure(path.path) == .unreadable(path.path, .timedOut))
       let reader = try SystemCall.open(path.path, O_RDONLY | O_NONBLOCK)
@@ -144,8 +138,7 @@ import TestSupport
   }
 
   @Test func aWriterThatWritesNothing() async throws {
-    try await onLoop {
-      let path = TemporaryPath()
+    try await onLoop(with: TemporaryPath()) { path in
       try feed(path, [])
       let file = try await OctetFile.open(path.path, limit: 10, writerWithin: .seconds(60))
       #expect(file.count == 0)
@@ -154,8 +147,7 @@ import TestSupport
 
   /// Ctrl-C ends the wait, before the first bytes and between later ones.
   @Test func waitingCanBeCancelled() async throws {
-    try await onLoop {
-      let path = TemporaryPath()
+    try await onLoop(with: TemporaryPath()) { path in
       try SystemCall.call { unsafe mkfifo(path.path, 0o600) }
       let name = path.path
       let deadline = EventLoop.shared.now.advanced(by: .seconds(3))

@@ -47,8 +47,7 @@ import TestSupport
 
   /// After a change for which the kernel blocks the socket, packets wait until it is writable.
   @Test func heldPackets() async throws {
-    try await onLoop {
-      let pair = SocketPair()
+    try await onLoop(with: SocketPair()) { pair in
       let socket = PacketSocket(pair.takeOther(), largest: 4)
       socket.hold()
       try socket.send([1])
@@ -62,8 +61,7 @@ import TestSupport
   }
 
   @Test func aPacketLongerThanTheBufferIsCutAndSaidToBe() async throws {
-    try await onLoop {
-      let pair = SocketPair()
+    try await onLoop(with: SocketPair()) { pair in
       let socket = PacketSocket(pair.takeOther(), largest: 4)
       var cut: [(bytes: [UInt8], length: Int)] = []
       socket.handler = { if case .cut(let bytes, let length) = $0 { cut.append((bytes, length)) } }
@@ -76,8 +74,7 @@ import TestSupport
   }
 
   @Test func aHandlerMayCloseInTheMiddle() async throws {
-    try await onLoop {
-      let pair = SocketPair()
+    try await onLoop(with: SocketPair()) { pair in
       let socket = PacketSocket(pair.takeOther(), largest: 16)
       var count = 0
       socket.handler = { _ in

@@ -39,8 +39,7 @@ private let data: [UInt8] = [2, 0x40, 0x20, 3, 0, 9, 8, 7]
 
 @Suite(.timeLimit(.minutes(15))) struct StreamTransportTests {
   @Test(arguments: [1, 2, 3, 7, 100]) func packetsComeWholeHoweverTheyAreCut(part: Int) async throws {
-    try await onLoop {
-      let rig = Rig()
+    try await onLoop(with: Rig()) { rig in
       rig.listen()
       var rest = (event + data + event)[...]
       while !rest.isEmpty {
@@ -54,8 +53,7 @@ private let data: [UInt8] = [2, 0x40, 0x20, 3, 0, 9, 8, 7]
   }
 
   @Test func keepsWhatCameBeforeTheHandler() async throws {
-    try await onLoop {
-      let rig = Rig()
+    try await onLoop(with: Rig()) { rig in
       _ = try SystemCall.write(rig.other.rawValue, (event + data)[...])
       rig.other.close()
       try await rig.settle()
@@ -67,8 +65,7 @@ private let data: [UInt8] = [2, 0x40, 0x20, 3, 0, 9, 8, 7]
   }
 
   @Test func saysOnceThatTheOtherSideWent() async throws {
-    try await onLoop {
-      let rig = Rig()
+    try await onLoop(with: Rig()) { rig in
       rig.listen()
       rig.other.close()
       try await rig.settle()
@@ -79,8 +76,7 @@ private let data: [UInt8] = [2, 0x40, 0x20, 3, 0, 9, 8, 7]
   }
 
   @Test func sendingToAnOtherSideThatWentEndsIt() async throws {
-    try await onLoop {
-      let rig = Rig()
+    try await onLoop(with: Rig()) { rig in
       rig.listen()
       SignalWatch.ignoreFailedWrites()
       rig.other.close()
@@ -92,8 +88,7 @@ private let data: [UInt8] = [2, 0x40, 0x20, 3, 0, 9, 8, 7]
 
   /// The other side may stop reading and still write.
   @Test func aHalfClosedStreamEndsIt() async throws {
-    try await onLoop {
-      let rig = Rig()
+    try await onLoop(with: Rig()) { rig in
       rig.listen()
       SignalWatch.ignoreFailedWrites()
       try SystemCall.call { shutdown(rig.other.rawValue, Int32(SHUT_RD)) }
@@ -107,8 +102,7 @@ private let data: [UInt8] = [2, 0x40, 0x20, 3, 0, 9, 8, 7]
   }
 
   @Test func whatIsNotH4EndsIt() async throws {
-    try await onLoop {
-      let rig = Rig()
+    try await onLoop(with: Rig()) { rig in
       rig.listen()
       _ = try SystemCall.write(rig.other.rawValue, (event + [0x77])[...])
       try await rig.settle()
@@ -117,8 +111,7 @@ private let data: [UInt8] = [2, 0x40, 0x20, 3, 0, 9, 8, 7]
   }
 
   @Test func closingIsSilentAndFinal() async throws {
-    try await onLoop {
-      let rig = Rig()
+    try await onLoop(with: Rig()) { rig in
       rig.listen()
       _ = try SystemCall.write(rig.other.rawValue, event[...])
       rig.transport.close()
@@ -136,8 +129,7 @@ private let data: [UInt8] = [2, 0x40, 0x20, 3, 0, 9, 8, 7]
   }
 
   @Test func aHandlerMayCloseInTheMiddle() async throws {
-    try await onLoop {
-      let rig = Rig()
+    try await onLoop(with: Rig()) { rig in
       var count = 0
       rig.transport.handler = { _ in
         count += 1
@@ -151,8 +143,7 @@ private let data: [UInt8] = [2, 0x40, 0x20, 3, 0, 9, 8, 7]
 
   /// A slow reader gets a megabyte in order, and nothing blocks.
   @Test func aSlowReaderHoldsNothingUp() async throws {
-    try await onLoop {
-      let rig = Rig()
+    try await onLoop(with: Rig()) { rig in
       rig.listen()
       var sent: [UInt8] = []
       for number in 0..<1000 {
@@ -174,8 +165,7 @@ private let data: [UInt8] = [2, 0x40, 0x20, 3, 0, 9, 8, 7]
 
   /// A client that does not read is not read either. Its bytes stay in the kernel.
   @Test func nothingIsReadFromWhoTakesNothing() async throws {
-    try await onLoop {
-      let rig = Rig(backlogLimit: 1000)
+    try await onLoop(with: Rig(backlogLimit: 1000)) { rig in
       rig.listen()
       let block = [2, 0x40, 0x20, 0xE8, 0x03] + [UInt8](repeating: 7, count: 1000)
       while rig.transport.backlog <= 1000 { rig.transport.send(block) }

@@ -32,8 +32,7 @@ private final class Reader: Sendable {
 
 @Suite(.timeLimit(.minutes(15))) struct TraceFileTests {
   @Test func recordsWhatItIsGivenAndReplacesAnOldTrace() async throws {
-    try await onLoop {
-      let file = TemporaryPath()
+    try await onLoop(with: TemporaryPath()) { file in
       try file.write([UInt8](repeating: 9, count: 10_000))
       let trace = try await TraceFile.open(file.path, header: Snoop.header)
       trace.record([1, 3, 0x0C, 0], .hostToController)
@@ -120,8 +119,7 @@ private final class Reader: Sendable {
   }
 
   @Test func aPipeWaitsForItsReader() async throws {
-    try await onLoop {
-      let pipe = TemporaryPath()
+    try await onLoop(with: TemporaryPath()) { pipe in
       try SystemCall.call { unsafe mkfifo(pipe.path, 0o600) }
       let path = pipe.path
       var waits = 0
@@ -147,8 +145,7 @@ private final class Reader: Sendable {
 
   /// A reader runs in real time, so waiting for it ignores the loop's time.
   @Test func theRestIsWaitedFor() async throws {
-    try await onLoop {
-      let pipe = TemporaryPath()
+    try await onLoop(with: TemporaryPath()) { pipe in
       try SystemCall.call { unsafe mkfifo(pipe.path, 0o600) }
       let path = pipe.path
       let opening = EventLoop.shared.spawn { try? await TraceFile.open(path, header: Snoop.header, readerWithin: .seconds(600)) }
@@ -162,8 +159,7 @@ private final class Reader: Sendable {
   }
 
   @Test func waitingForAReaderEnds() async throws {
-    try await onLoop {
-      let pipe = TemporaryPath()
+    try await onLoop(with: TemporaryPath()) { pipe in
       try SystemCall.call { unsafe mkfifo(pipe.path, 0o600) }
       let path = pipe.path
       _ = await #expect(throws: FileError.trace(path, .noSuchAddressOrDevice)) {
@@ -182,8 +178,7 @@ private final class Reader: Sendable {
   }
 
   @Test func aReaderThatStopsEndsTheTraceOnly() async throws {
-    try await onLoop {
-      let pipe = TemporaryPath()
+    try await onLoop(with: TemporaryPath()) { pipe in
       try SystemCall.call { unsafe mkfifo(pipe.path, 0o600) }
       let reader = try SystemCall.open(pipe.path, O_RDONLY | O_NONBLOCK)
       let trace = try await TraceFile.open(pipe.path, header: Snoop.header)

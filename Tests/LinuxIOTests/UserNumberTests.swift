@@ -43,8 +43,7 @@ import TestSupport
   }
 
   @Test(arguments: ["unix", "tcp:127.0.0.1:0"]) func ownerOfAStream(_ text: String) async throws {
-    try await onLoop {
-      let file = TemporaryPath()
+    try await onLoop(with: TemporaryPath()) { file in
       let listener = try await Listener.open(try TransportAddress(listening: text == "unix" ? "unix:\(file.path)" : text))
       listener.handler = { _ in }
       let stream = try await StreamTransport.connect(to: listener.address, timeout: .seconds(5))

@@ -28,8 +28,7 @@ import TestSupport
 
   /// A device that lost its bond does not get it back: the first attempt is the last.
   @Test func aLostBondEndsTheRestoration() async throws {
-    try await onLoop {
-      let air = try await LosingAir(Self.device(#""io": "none", "forgets": true"#))
+    try await onLoop(with: try await LosingAir(Self.device(#""io": "none", "forgets": true"#))) { air in
       air.session.bonds = Keeper()
       let connection = try await air.connect(.name("counter"))
       let security = try #require(connection.security)
@@ -50,8 +49,7 @@ import TestSupport
 
   /// `-t` limits the waits for the device.
   @Test func aSilentDevice() async throws {
-    try await onLoop {
-      let air = try await LosingAir(Self.device(#""io": "none""#))
+    try await onLoop(with: try await LosingAir(Self.device(#""io": "none""#))) { air in
       var limits = Session.Limits()
       limits.transaction = .seconds(3)
       let connection = try await air.session.connect(air.device.address, limits: limits)
@@ -70,8 +68,7 @@ import TestSupport
 
   /// The time that a person takes does not count.
   @Test(arguments: [true, false]) func aPersonMayTakeLonger(_ isSecure: Bool) async throws {
-    try await onLoop {
-      let air = try await LosingAir(Self.device(#""io": "display", "passkey": "246810", "sc": \#(isSecure)"#))
+    try await onLoop(with: try await LosingAir(Self.device(#""io": "display", "passkey": "246810", "sc": \#(isSecure)"#))) { air in
       var limits = Session.Limits()
       limits.transaction = .seconds(3)
       let connection = try await air.session.connect(air.device.address, limits: limits)

@@ -78,8 +78,7 @@ import TestSupport
 
   /// A command that the device refuses meanwhile waits for the pairing that the device asked for.
   @Test func oneRequestAndOneRefusal() async throws {
-    try await onLoop {
-      let procedures = Procedures()
+    try await onLoop(with: Procedures()) { procedures in
       let security = try await Self.begun(procedures, Keeper(), Self.wish)
       procedures.onRequest?([.bonding])
       #expect(try await security.raise(for: .insufficientEncryption))
@@ -89,8 +88,7 @@ import TestSupport
 
   /// Each attempt with a passkey reveals a part of it.
   @Test func noSecondAttemptUnasked() async throws {
-    try await onLoop {
-      let procedures = Procedures()
+    try await onLoop(with: Procedures()) { procedures in
       procedures.outcome = .failure(.confirmMismatch)
       let security = try await Self.begun(procedures, Keeper(), Self.wish)
       procedures.onRequest?([.bonding])
@@ -106,8 +104,7 @@ import TestSupport
 
   /// No order and no wish to pair starts a new pairing, not even a request for authentication that the bond does not give.
   @Test(arguments: [true, false], [strong, plain]) func aBondAnswersARequest(_ hasWish: Bool, _ security: LinkSecurity) async throws {
-    try await onLoop {
-      let (procedures, keeper) = (Procedures(), Keeper())
+    try await onLoop(with: (Procedures(), Keeper())) { procedures, keeper in
       keeper.stored = [StoredBond(Self.bond(Self.peer, security), of: Self.adapter, created: 0, name: nil)]
       let link = try await Self.begun(procedures, keeper, hasWish ? Self.wish : nil)
       var notes = 0
@@ -131,8 +128,7 @@ import TestSupport
 
   /// A bond without a key for our role does not encrypt, but no new pairing may be weaker.
   @Test func aBondWithoutAKey() async throws {
-    try await onLoop {
-      let (procedures, keeper) = (Procedures(), Keeper())
+    try await onLoop(with: (Procedures(), Keeper())) { procedures, keeper in
       let bond = Self.bond(Self.peer, Self.legacy, .peripheral)
       keeper.stored = [StoredBond(bond, of: Self.adapter, created: 0, name: nil)]
       _ = try await Self.begun(procedures, keeper, Self.wish)
@@ -142,8 +138,7 @@ import TestSupport
 
   /// The end of a command waits for the pairing, but a canceled command and a session do not.
   @Test(arguments: [Duration.seconds(30), .zero, nil]) func theEndOfACommand(_ limit: Duration?) async throws {
-    try await onLoop {
-      let procedures = Procedures()
+    try await onLoop(with: Procedures()) { procedures in
       let security = try await Self.begun(procedures, Keeper(), Self.wish)
       procedures.onRequest?([.bonding])
       let begin = EventLoop.shared.now
@@ -169,8 +164,7 @@ import TestSupport
     for (security, level, isReached) in Self.levels {
       // A bond of ours, one of the system, and the pairing of a wish.
       for way in 0..<3 {
-        try await onLoop {
-          let (procedures, keeper) = (Procedures(), Keeper())
+        try await onLoop(with: (Procedures(), Keeper())) { procedures, keeper in
           if let security, way == 0 {
             keeper.stored = [StoredBond(Self.bond(Self.peer, security), of: Self.adapter, created: 0, name: nil)]
           }
@@ -190,8 +184,7 @@ import TestSupport
 
   /// The Pairing Request of `pair` is the answer to a Security Request.
   @Test func aCommandThatPairs() async throws {
-    try await onLoop {
-      let procedures = Procedures()
+    try await onLoop(with: Procedures()) { procedures in
       let wish = PairingWish(Self.wish.parameters, user: Self.wish.user, isOfCommand: true)
       let security = try await Self.begun(procedures, Keeper(), wish)
       procedures.onRequest?([.bonding])
@@ -202,8 +195,7 @@ import TestSupport
 
   /// A device takes over the bond of no other device.
   @Test func aClaimedIdentity() async throws {
-    try await onLoop {
-      let (procedures, keeper) = (Procedures(), Keeper())
+    try await onLoop(with: (Procedures(), Keeper())) { procedures, keeper in
       keeper.stored = [StoredBond(Self.bond(Self.other), of: Self.adapter, created: 0, name: "Other")]
       procedures.outcome = .success(Self.bond(Self.other))
       let security = try await Self.begun(procedures, keeper)
@@ -216,8 +208,7 @@ import TestSupport
 
   /// An adapter that gets no keys: neither a bond nor a pairing is used, and an unbonded device works.
   @Test func withheldKeys() async throws {
-    try await onLoop {
-      let (procedures, keeper) = (Procedures(), Keeper())
+    try await onLoop(with: (Procedures(), Keeper())) { procedures, keeper in
       let security = ConnectionSecurity(procedures, Self.peer, name: nil, adapter: Self.adapter, keeper, Self.wish)
       security.withholding = Withheld()
       var events: [SecurityEvent] = []
@@ -235,8 +226,7 @@ import TestSupport
   }
 
   @Test func aBondThatTheUserRemoved() async throws {
-    try await onLoop {
-      let (procedures, keeper) = (Procedures(), Keeper())
+    try await onLoop(with: (Procedures(), Keeper())) { procedures, keeper in
       let stored = StoredBond(Self.bond(), of: Self.adapter, created: 0, name: nil)
       keeper.stored = [stored]
       let security = try await Self.begun(procedures, keeper)
@@ -252,8 +242,7 @@ import TestSupport
     (ControllerErrorCode.pinOrKeyMissing, true), (.micFailure, true), (.remoteUserTerminated, false), (.connectionTimeout, false),
   ])
   func aLinkThatEndsBeforeItsEncryption(_ code: ControllerErrorCode, _ isLost: Bool) async throws {
-    try await onLoop {
-      let (procedures, keeper) = (Procedures(), Keeper())
+    try await onLoop(with: (Procedures(), Keeper())) { procedures, keeper in
       keeper.stored = [StoredBond(Self.bond(), of: Self.adapter, created: 0, name: nil)]
       procedures.encryption = .disconnected(code)
       do {

@@ -222,8 +222,7 @@ import TestSupport
          {"uuid": "1800", "characteristics": [{"uuid": "2a01", "properties": ["read"], "value": "0000"}]},
          {"uuid": "fff0", "characteristics": [{"uuid": "ff02", "properties": ["write"]}]}]}}
       """#
-    try await onLoop {
-      let air = try await TestAir(text)
+    try await onLoop(with: try await TestAir(text)) { air in
       let session = Session { air.central }
       let match = try await air.central.find(PeerSearch(.name("X"), takesFirst: true))
       let connection = try await session.connect(match.peer, name: nil)

@@ -41,8 +41,7 @@ import TestSupport
 
   /// Values of several characteristics arrive in order, and none after the end.
   @Test func theValuesOfSeveralCharacteristics() async throws {
-    try await onLoop {
-      let air = try await TestAir()
+    try await onLoop(with: try await TestAir()) { air in
       try await air.withPeer("band-7") { _, client in
         let values = SubscribedValues(client)
         for name in ["2a37", "2a19", "2a37"] { try await values.add(try await client.characteristic(Selector(name))) }

@@ -32,8 +32,7 @@ import TestSupport
 
   /// The same private address is preferred immediately, even if another match is stronger.
   @Test func theSameAddressComesFirst() async throws {
-    try await onLoop {
-      let air = try await LosingAir(LosingAir.counter(address: "5D:00:00:00:00:01/random", limits: #""rssi": -30,"#))
+    try await onLoop(with: try await LosingAir(LosingAir.counter(address: "5D:00:00:00:00:01/random", limits: #""rssi": -30,"#))) { air in
       let connection = try await air.connect(.name("counter"))
       try await air.lose(connection)
       let stronger = LosingAir.counter(address: "5D:00:00:00:00:02/random", limits: #""rssi": -20,"#)
@@ -46,8 +45,7 @@ import TestSupport
 
   /// With changing addresses, a pattern matches neither another name nor one of two devices with the same name.
   @Test(arguments: ["Counted", "Counter"]) func aPatternIsForOneDevice(_ other: String) async throws {
-    try await onLoop {
-      let air = try await LosingAir(LosingAir.counter(address: "5D:00:00:00:00:01/random"))
+    try await onLoop(with: try await LosingAir(LosingAir.counter(address: "5D:00:00:00:00:01/random"))) { air in
       let connection = try await air.connect(.name("count*"))
       let peer = connection.peer
       try await air.lose(connection)

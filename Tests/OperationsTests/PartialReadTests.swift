@@ -23,8 +23,7 @@ import TestSupport
 
   /// The fault occurs at the first, the middle and the last read.
   @Test(arguments: Fault.allCases, 1...3) func everyPlace(_ fault: Fault, _ number: Int) async throws {
-    try await onLoop {
-      let (near, far) = MemoryChannel.pair()
+    try await onLoop(with: MemoryChannel.pair()) { near, far in
       var server = PlainServer(Self.items)
       let handle = UInt8(2 * number + 1)
       _ = ScriptedPeer(far) { pdu in

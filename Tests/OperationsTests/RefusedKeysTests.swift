@@ -31,8 +31,7 @@ import TestSupport
 
   /// The link never reports the level of the refused key, and ends at once. The next link pairs.
   @Test(arguments: [true, false]) func theLinkEnds(_ isFull: Bool) async throws {
-    try await onLoop {
-      let air = try await TestAir(Self.safe)
+    try await onLoop(with: try await TestAir(Self.safe)) { air in
       let session = Session { air.central }
       let keeper = Keeper()
       session.bonds = keeper

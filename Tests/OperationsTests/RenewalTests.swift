@@ -73,8 +73,7 @@ import TestSupport
 
   /// If handles move, values arrive from the new ones. Nothing is written to the old ones, which belong to others.
   @Test func valuesGoOnWhereTheyAreNow() async throws {
-    try await onLoop {
-      let fixture = Fixture()
+    try await onLoop(with: Fixture()) { fixture in
       try await fixture.subscribe()
       #expect(try await fixture.types(at: [7, 11]) == [Self.first, Self.second])
       try await fixture.change(to: Self.server([9, 1, 2]))
@@ -92,8 +91,7 @@ import TestSupport
   @Test(arguments: [[5, 0, 0xFF, 0xFF], [1, 0, 0xFF, 0xFF], [5, 0, 8, 0]] as [[UInt8]]) func askedAgainWhereItWas(_ range: [UInt8])
     async throws
   {
-    try await onLoop {
-      let fixture = Fixture()
+    try await onLoop(with: Fixture()) { fixture in
       try await fixture.subscribe()
       try await fixture.change(to: Self.server([1, 2]), range)
       #expect(fixture.configuration(8) == [1, 0] && fixture.configuration(12) == (range[2] == 8 ? [0, 0] : [1, 0]))
@@ -125,8 +123,7 @@ import TestSupport
 
   /// A missing characteristic is reported and may return. It has one subscription, which ends on the peer too.
   @Test func whatIsMissingMayComeBack() async throws {
-    try await onLoop {
-      let fixture = Fixture()
+    try await onLoop(with: Fixture()) { fixture in
       try await fixture.subscribe()
       try await fixture.change(to: Self.server([1]))
       #expect(fixture.missing == [[Self.second]] && fixture.values.characteristics.map(\.uuid) == [Self.first])
@@ -143,8 +140,7 @@ import TestSupport
 
   /// The services may change again during a renewal or a first subscription.
   @Test func aChangeMeanwhile() async throws {
-    try await onLoop {
-      let fixture = Fixture()
+    try await onLoop(with: Fixture()) { fixture in
       let change = ScriptedPeer.Rule([0x12], [.pdu([0x1D, 3, 0, 5, 0, 0xFF, 0xFF]), .pdu([0x13])])
       let item = try await fixture.characteristic(Self.first)
       fixture.peer.rules = [change]
@@ -162,8 +158,7 @@ import TestSupport
 
   /// A peer that answers every subscription with Database Out Of Sync is abandoned.
   @Test func alwaysOutOfSync() async throws {
-    try await onLoop {
-      let fixture = Fixture()
+    try await onLoop(with: Fixture()) { fixture in
       try await fixture.subscribe()
       fixture.peer.rules = [ScriptedPeer.Rule([0x12, 8], [.pdu([0x01, 0x12, 8, 0, 0x12])], times: nil)]
       try await fixture.change(to: Self.server([1, 2]))
@@ -179,8 +174,7 @@ import TestSupport
 
   /// If ending a subscription fails or is cancelled, it stays with its values and can be ended again.
   @Test(arguments: [false, true]) func whatCouldNotBeSwitchedOffStays(_ isGivenUp: Bool) async throws {
-    try await onLoop {
-      let fixture = Fixture()
+    try await onLoop(with: Fixture()) { fixture in
       try await fixture.subscribe()
       let item = try await fixture.characteristic(Self.first)
       fixture.peer.rules = [ScriptedPeer.Rule([0x12, 8], isGivenUp ? [] : [.pdu([0x01, 0x12, 8, 0, 0x11])])]
@@ -206,8 +200,7 @@ import TestSupport
 
   /// If the services change while a characteristic changes its kind of values, only the renewal subscribes again, at the new handle.
   @Test func leavingDuringAChangeOfKind() async throws {
-    try await onLoop {
-      let fixture = Fixture(properties: 0x32)
+    try await onLoop(with: Fixture(properties: 0x32)) { fixture in
       let item = try await fixture.characteristic(Self.first)
       try await fixture.values.add(item)
       // Service Changed arrives before the response.
@@ -225,8 +218,7 @@ import TestSupport
 
   /// A new subscription writes again, because the peer may or may not still send.
   @Test func subscribedToAgainInsteadOfEnded() async throws {
-    try await onLoop {
-      let fixture = Fixture()
+    try await onLoop(with: Fixture()) { fixture in
       try await fixture.subscribe()
       let item = try await fixture.characteristic(Self.first)
       fixture.peer.rules = [ScriptedPeer.Rule([0x12, 8], [.pdu([0x13])])]

@@ -27,8 +27,7 @@ import TestSupport
   }
 
   @Test func valuesGoOnAfterALoss() async throws {
-    try await onLoop {
-      let air = try await LosingAir(LosingAir.counter())
+    try await onLoop(with: try await LosingAir(LosingAir.counter())) { air in
       let connection = try await air.connect(.name("counter"))
       let client = connection.client
       let values = try await self.subscribe(["ff01", "ff02"], on: connection)
@@ -60,8 +59,7 @@ import TestSupport
 
   /// With an equal Database Hash, nothing is discovered again. Only a session that stays open reads the hash, once.
   @Test(arguments: [true, false]) func theDatabaseHashSavesDiscovery(_ staysOpen: Bool) async throws {
-    try await onLoop {
-      let air = try await LosingAir(LosingAir.counter(hash: Self.hash))
+    try await onLoop(with: try await LosingAir(LosingAir.counter(hash: Self.hash))) { air in
       air.session.staysOpen = staysOpen
       var requests: [UInt8] = []
       air.session.onClient = { $0.onPDU = { if $0 == .sent { requests.append($1.first ?? 0) } } }
@@ -82,8 +80,7 @@ import TestSupport
 
   /// With another or no hash, the services are discovered again. The attributes have moved, and one is missing.
   @Test(arguments: ["ff0102030405060708090a0b0c0d0e0f", nil, "00"]) func aChangedDatabase(_ hash: String?) async throws {
-    try await onLoop {
-      let air = try await LosingAir(LosingAir.counter(hash: Self.hash))
+    try await onLoop(with: try await LosingAir(LosingAir.counter(hash: Self.hash))) { air in
       let connection = try await air.connect(.name("counter"))
       let values = try await self.subscribe(["ff01", "ff02"], on: connection)
       let before = values.characteristics
@@ -107,8 +104,7 @@ import TestSupport
 
   /// While the device is out of range, pauses between attempts grow up to 30 s.
   @Test func thePausesGrow() async throws {
-    try await onLoop {
-      let air = try await LosingAir(LosingAir.counter())
+    try await onLoop(with: try await LosingAir(LosingAir.counter())) { air in
       let connection = try await air.connect(.name("counter"))
       try await air.lose(connection)
       air.device.isAway = true
@@ -136,8 +132,7 @@ import TestSupport
 
   /// Some links fail to establish, and others are lost during the restoration.
   @Test func losesItAgainWhileRestoring() async throws {
-    try await onLoop {
-      let air = try await LosingAir(LosingAir.counter(limits: #""failing_connections": 3,"#))
+    try await onLoop(with: try await LosingAir(LosingAir.counter(limits: #""failing_connections": 3,"#))) { air in
       var limits = Session.Limits()
       limits.retries = 5
       let peer = air.device.address
@@ -153,8 +148,7 @@ import TestSupport
   }
 
   @Test func givesUpAtTheDeadline() async throws {
-    try await onLoop {
-      let air = try await LosingAir(LosingAir.counter())
+    try await onLoop(with: try await LosingAir(LosingAir.counter())) { air in
       let connection = try await air.connect(.name("counter"))
       let values = try await self.subscribe(["ff01"], on: connection)
       try await air.lose(connection)
@@ -216,8 +210,7 @@ import TestSupport
 
   /// After a day with a loss every five minutes, everything is restored and nothing accumulates.
   @Test func aDayOfLosses() async throws {
-    try await onLoop {
-      let air = try await LosingAir(LosingAir.counter(interval: 20_000, hash: Self.hash))
+    try await onLoop(with: try await LosingAir(LosingAir.counter(interval: 20_000, hash: Self.hash))) { air in
       let connection = try await air.connect(.name("counter"))
       let values = try await self.subscribe(["ff01", "ff02"], on: connection)
       var count = 0

@@ -18,8 +18,7 @@ import TestSupport
 
   /// Two peers have separate links and clients, whose requests do not disturb each other.
   @Test func twoPeersAtOnce() async throws {
-    try await onLoop {
-      let session = try await self.session()
+    try await onLoop(with: try await self.session()) { session in
       let band = try await self.connect("band-7", in: session)
       let panel = try await self.connect("panel", in: session)
       #expect(session.connections.map(\.name) == ["Band-7", "Panel"])
@@ -43,8 +42,7 @@ import TestSupport
 
   /// Only a session that stays open subscribes to Service Changed. For a single step it would waste a round trip.
   @Test(arguments: [true, false]) func serviceChangedIsFollowedByASessionThatStaysOpen(_ staysOpen: Bool) async throws {
-    try await onLoop {
-      let session = try await self.session()
+    try await onLoop(with: try await self.session()) { session in
       session.staysOpen = staysOpen
       let band = try await self.connect("band-7", in: session)
       let table = try await band.client.discover()
@@ -74,8 +72,7 @@ import TestSupport
   }
 
   @Test func aConnectionIsMeantByItsServicesAndItsData() async throws {
-    try await onLoop {
-      let session = try await self.session()
+    try await onLoop(with: try await self.session()) { session in
       let panel = try await self.connect("panel", in: session)
       let isMeant = { (text: String) in PeerSelector(text).map { panel.isMeant(by: $0) } }
       // Without its advertisement, only the discovered services are known.
@@ -91,8 +88,7 @@ import TestSupport
 
   /// Two connections may be requested at the same time.
   @Test func twoConnectionsSideBySide() async throws {
-    try await onLoop {
-      let session = try await self.session()
+    try await onLoop(with: try await self.session()) { session in
       let tasks = ["D1:00:00:00:00:01", "D1:00:00:00:00:02"].compactMap { Address($0) }.map { address in
         EventLoop.shared.spawn { () -> PeerAddress? in try? await session.connect(PeerAddress(address, .random)).peer }
       }
@@ -106,8 +102,7 @@ import TestSupport
 
   /// Commands in sequence share an existing connection.
   @Test func oneLinkServesManySteps() async throws {
-    try await onLoop {
-      let session = try await self.session()
+    try await onLoop(with: try await self.session()) { session in
       let band = try await self.connect("band-7", in: session)
       for _ in 0..<3 {
         let values = try await band.client.readableValues(try await band.client.discover()).values
@@ -165,8 +160,7 @@ import TestSupport
 
   /// If the task that opens an adapter is cancelled, the others still get it.
   @Test func aCancelledOpenerLeavesTheOthersTheAdapter() async throws {
-    try await onLoop {
-      let air = try await TestAir()
+    try await onLoop(with: try await TestAir()) { air in
       let session = Session {
         try await EventLoop.shared.sleep(for: .seconds(1))
         return air.central
@@ -183,8 +177,7 @@ import TestSupport
 
   /// Closing waits for an adapter that is being opened, and closes it.
   @Test func closingWaitsForTheOpening() async throws {
-    try await onLoop {
-      let air = try await TestAir()
+    try await onLoop(with: try await TestAir()) { air in
       let session = Session {
         try await EventLoop.shared.sleep(for: .seconds(1))
         return air.central
@@ -199,8 +192,7 @@ import TestSupport
   }
 
   @Test func nothingIsLeftOfAConnectionThatFails() async throws {
-    try await onLoop {
-      let session = try await self.session()
+    try await onLoop(with: try await self.session()) { session in
       var limits = Session.Limits()
       limits.connecting = .seconds(1)
       await #expect(throws: (any Error).self) { _ = try await session.connect(peer(0x99), limits: limits) }

@@ -30,8 +30,7 @@ import TestSupport
 
   /// The panel's counter survives the link, so the second part confirms the whole file.
   @Test func aTransferThatGoesOnIsProvenByACounterThatSurvivedTheLink() async throws {
-    try await onLoop {
-      let air = try await TestAir()
+    try await onLoop(with: try await TestAir()) { air in
       let first = try await self.send(0..<6000, to: air)
       #expect(first == .contradicted(ArrivalReport(of: Array(Self.file[..<6000]))), "so far it is not the file")
       #expect(try await self.send(6000..<10_000, to: air) == .proven(from: 0))
@@ -40,8 +39,7 @@ import TestSupport
   }
 
   @Test func andByOneThatBeganAnew() async throws {
-    try await onLoop {
-      let air = try await TestAir()
+    try await onLoop(with: try await TestAir()) { air in
       _ = try await self.send(0..<6000, to: air)
       let outcome = try await self.send(6000..<10_000, to: air, resetting: true)
       #expect(outcome == .proven(from: 6000))
@@ -50,8 +48,7 @@ import TestSupport
   }
 
   @Test func whatArrivedWronglyIsContradicted() async throws {
-    try await onLoop {
-      let air = try await TestAir()
+    try await onLoop(with: try await TestAir()) { air in
       let outcome = try await self.send(0..<10_000, to: air, lying: true)
       #expect(outcome == .contradicted(ArrivalReport(of: Self.file)))
       await air.central.close()
@@ -81,8 +78,7 @@ import TestSupport
   /// An early end reports where to resume, after a lost link or Ctrl-C.
   @Test(arguments: [TransferOptions.Mode.request, .command], [true, false])
   func anEarlyEndTellsHowFarItCame(_ mode: TransferOptions.Mode, _ isLost: Bool) async throws {
-    try await onLoop {
-      let (near, far) = MemoryChannel.pair()
+    try await onLoop(with: MemoryChannel.pair()) { near, far in
       let peer = ScriptedPeer(far) { pdu in pdu.first == 0x12 ? [0x13] : pdu.first == 0x04 ? [0x01, 0x04, 0x10, 0, 0x0A] : nil }
       let client = Client(near)
       var options = TransferOptions()
@@ -112,8 +108,7 @@ import TestSupport
   private struct Full: Error {}
 
   @Test func whatProgressThrowsComesThrough() async throws {
-    try await onLoop {
-      let (near, far) = MemoryChannel.pair()
+    try await onLoop(with: MemoryChannel.pair()) { near, far in
       let peer = ScriptedPeer(far)
       let client = Client(near)
       let plan = try WritePlan(value: 50, properties: nil, mtu: 23, mode: .command)
@@ -126,8 +121,7 @@ import TestSupport
   }
 
   @Test func theModeFollowsTheProperties() async throws {
-    try await onLoop {
-      let air = try await TestAir()
+    try await onLoop(with: try await TestAir()) { air in
       try await air.withPeer("panel") { _, client in
         let table = try await client.discover()
         let options = TransferOptions()

@@ -65,8 +65,7 @@ import TestSupport
 
   /// A slow consumer gets the values in order, and none from after the count or the end.
   @Test func aSlowTakerGetsThemInOrder() async throws {
-    try await onLoop {
-      let air = try await TestAir()
+    try await onLoop(with: try await TestAir()) { air in
       try await air.withPeer("band-7") { _, client in
         var values: [UInt8] = []
         let outcome = try await client.follow {
@@ -84,8 +83,7 @@ import TestSupport
   }
 
   @Test func theEndOfTheLinkIsThrown() async throws {
-    try await onLoop {
-      let air = try await TestAir()
+    try await onLoop(with: try await TestAir()) { air in
       var values = 0
       await #expect(throws: (any Error).self) {
         try await air.withPeer("band-7") { link, client in
@@ -105,8 +103,7 @@ import TestSupport
   }
 
   @Test func onlyCharacteristicsNotify() async throws {
-    try await onLoop {
-      let air = try await TestAir()
+    try await onLoop(with: try await TestAir()) { air in
       await #expect(throws: NotACharacteristic.self) {
         try await air.withPeer("band-7") { _, client in _ = try await client.characteristic(Selector("0x0001")) }
       }
@@ -115,8 +112,7 @@ import TestSupport
   }
 
   @Test func aPlainHandleNeedsNoDiscovery() async throws {
-    try await onLoop {
-      let air = try await TestAir()
+    try await onLoop(with: try await TestAir()) { air in
       try await air.withPeer("band-7") { _, client in
         let plain = try await client.attribute(Selector("0x0003"), discovering: false)
         #expect(plain == .handle(0x0003) && client.table == nil)
@@ -128,8 +124,7 @@ import TestSupport
   }
 
   @Test func allThatCanBeRead() async throws {
-    try await onLoop {
-      let air = try await TestAir()
+    try await onLoop(with: try await TestAir()) { air in
       try await air.withPeer("band-7") { _, client in
         let table = try await client.discover()
         let (values, failure) = try await client.readableValues(table)

@@ -56,8 +56,7 @@ import TestSupport
 
   @Test(arguments: [(MessageAuthentication.aesCMAC, 2), (.hmacSHA256, 3)] as [(MessageAuthentication, UInt8)])
   func opensForTheKeyAndLocksByItself(_ algorithm: MessageAuthentication, _ command: UInt8) async throws {
-    try await onLoop {
-      let lock = try Lock()
+    try await onLoop(with: try Lock()) { lock in
       #expect(lock.shown == "020106" + "0303b0ff" + "0cff0503" + "0301" + "00" + "010c000000d1" && lock.read() == "0b00")
       let code = Self.code(algorithm, command, try await lock.challenge())
       #expect(try await lock.send(code) == ["13", lock.answer + "0200", lock.state + "01"])
@@ -72,8 +71,7 @@ import TestSupport
   }
 
   @Test func threeTries() async throws {
-    try await onLoop {
-      let lock = try Lock()
+    try await onLoop(with: try Lock()) { lock in
       for left in [2, 1] {
         let challenge = try await lock.challenge()
         // A code of the other kind is wrong.
@@ -97,8 +95,7 @@ import TestSupport
   }
 
   @Test func aRightCodeForgivesAndAChallengeExpires() async throws {
-    try await onLoop {
-      let lock = try Lock()
+    try await onLoop(with: try Lock()) { lock in
       _ = try await lock.challenge()
       #expect(try await lock.send([2] + [UInt8](repeating: 0, count: 16)) == ["13", lock.answer + "020102"])
       let stale = Self.code(.aesCMAC, 2, try await lock.challenge())
@@ -113,8 +110,7 @@ import TestSupport
   }
 
   @Test func theLinkTakesItsChallengeWithItAndNothingElse() async throws {
-    try await onLoop {
-      let lock = try Lock()
+    try await onLoop(with: try Lock()) { lock in
       let open = Self.code(.aesCMAC, 2, try await lock.challenge())
       lock.client.write("12" + lock.description.hex("ffb1") + Hex.encode(open))
       try await EventLoop.shared.sleep(for: .milliseconds(60))

@@ -24,8 +24,7 @@ import TestSupport
   }
 
   @Test func actionsComeOneAfterTheOther() async throws {
-    try await onLoop {
-      let description = try Self.description()
+    try await onLoop(with: try Self.description()) { description in
       let client = PeripheralTestClient(VirtualPeripheral(description))
       let answer = "1b" + description.hex("ff02")
       #expect(client.ask("12" + description.configuration("ff02") + "0100") == "13")
@@ -39,8 +38,7 @@ import TestSupport
   }
 
   @Test func indicationsQueue() async throws {
-    try await onLoop {
-      let description = try Self.description()
+    try await onLoop(with: try Self.description()) { description in
       let client = PeripheralTestClient(VirtualPeripheral(description))
       #expect(client.ask("12" + description.configuration("ff02") + "0200") == "13")
       _ = client.take()
@@ -54,8 +52,7 @@ import TestSupport
 
   /// A client that stops confirming gets no backlog, and no service after 30 seconds.
   @Test func periodicIndicationsDoNotPileUp() async throws {
-    try await onLoop {
-      let description = try Self.description()
+    try await onLoop(with: try Self.description()) { description in
       let peripheral = VirtualPeripheral(description)
       let client = PeripheralTestClient(peripheral)
       #expect(client.ask("12" + description.configuration("ff04") + "0200") == "13")
@@ -70,8 +67,7 @@ import TestSupport
   }
 
   @Test func theOtherClientHearsItToo() async throws {
-    try await onLoop {
-      let description = try Self.description()
+    try await onLoop(with: try Self.description()) { description in
       let peripheral = VirtualPeripheral(description)
       let clients = [PeripheralTestClient(peripheral), PeripheralTestClient(peripheral), PeripheralTestClient(peripheral)]
       for client in clients.prefix(2) { #expect(client.ask("12" + description.configuration("ff02") + "0100") == "13") }
@@ -83,8 +79,7 @@ import TestSupport
   }
 
   @Test func hangingUp() async throws {
-    try await onLoop {
-      let description = try Self.description()
+    try await onLoop(with: try Self.description()) { description in
       let peripheral = VirtualPeripheral(description)
       let client = PeripheralTestClient(peripheral)
       client.write("52" + description.hex("ff01") + "03")
@@ -95,8 +90,7 @@ import TestSupport
   }
 
   @Test func theLastClientTakesWhatWaitsWithIt() async throws {
-    try await onLoop {
-      let description = try Self.description()
+    try await onLoop(with: try Self.description()) { description in
       let peripheral = VirtualPeripheral(description)
       let first = PeripheralTestClient(peripheral)
       #expect(first.ask("12" + description.hex("ff03") + "77") == "13")
@@ -113,8 +107,7 @@ import TestSupport
   }
 
   @Test func hostileClients() async throws {
-    try await onLoop {
-      let description = try Self.description()
+    try await onLoop(with: try Self.description()) { description in
       let seeds = [
         "12" + description.hex("ff01") + "01", "52" + description.hex("ff01") + "020000", "12" + description.configuration("ff04") + "0200",
         "12" + description.configuration("ff02") + "0100", "1e", "020502", "0a" + description.hex("ff03"),

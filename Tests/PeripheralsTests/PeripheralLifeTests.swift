@@ -30,8 +30,7 @@ import TestSupport
   private static func description() throws -> PeripheralDescription { try PeripheralFile.parse(Array(text.utf8), name: "test")[0] }
 
   @Test func readingSubscribingConnectingLeaving() async throws {
-    try await onLoop {
-      let description = try Self.description()
+    try await onLoop(with: try Self.description()) { description in
       let peripheral = VirtualPeripheral(description)
       @LoopActor func shown() -> String { Hex.encode(peripheral.advertising.data.suffix(2)) }
       #expect(shown() == "0000")
@@ -58,8 +57,7 @@ import TestSupport
   }
 
   @Test func lateAnswers() async throws {
-    try await onLoop {
-      let description = try Self.description()
+    try await onLoop(with: try Self.description()) { description in
       let client = PeripheralTestClient(VirtualPeripheral(description))
       client.write("12" + description.hex("ff01") + "82")
       client.write("12" + description.hex("ff01") + "81")
@@ -71,8 +69,7 @@ import TestSupport
 
   /// Timers run only while a client is connected. Otherwise the loop is idle and its time stands still.
   @Test func timersRunForThoseWhoAreThere() async throws {
-    try await onLoop {
-      let description = try Self.description()
+    try await onLoop(with: try Self.description()) { description in
       let peripheral = VirtualPeripheral(description)
       let client = PeripheralTestClient(peripheral)
       _ = client.ask("12" + description.configuration("ff02") + "0100")
@@ -91,8 +88,7 @@ import TestSupport
 
   @Test(arguments: [("84", 0x15), ("85", 0x08), ("86", 0x13)] as [(String, UInt8)])
   func endsOfLinks(_ command: String, _ reason: UInt8) async throws {
-    try await onLoop {
-      let description = try Self.description()
+    try await onLoop(with: try Self.description()) { description in
       let air = Air(seed: 3)
       air.add([description])
       let central = HostCentral(VirtualController(air: air), name: "sim")
@@ -110,8 +106,7 @@ import TestSupport
   }
 
   @Test func aSilentDeviceIsNotHeard() async throws {
-    try await onLoop {
-      let description = try Self.description()
+    try await onLoop(with: try Self.description()) { description in
       let peripheral = VirtualPeripheral(description)
       let client = PeripheralTestClient(peripheral)
       #expect(peripheral.advertising.isOn)

@@ -24,8 +24,7 @@ import TestSupport
 
   /// Writes a code in segments and returns the lock's answers.
   private func tryLock(_ segments: [[UInt8]], gap: Duration = .milliseconds(10)) async throws -> [String] {
-    try await onLoop {
-      let lock = try Presets.peripherals()[0]
+    try await onLoop(with: try Presets.peripherals()[0]) { lock in
       let client = PeripheralTestClient(VirtualPeripheral(lock))
       #expect(client.ask("020502") == "031700")
       #expect(client.ask("12" + lock.configuration("ffe2") + "0100") == "13")
@@ -71,8 +70,7 @@ import TestSupport
   }
 
   @Test func theLockForgetsWhenTheLinkIsLost() async throws {
-    try await onLoop {
-      let description = try Presets.peripherals()[1]
+    try await onLoop(with: try Presets.peripherals()[1]) { description in
       let lock = VirtualPeripheral(description)
       let zeros = [0x52] + little(description.handle("ffe1")) + [UInt8](repeating: 0, count: 20)
       let first = PeripheralTestClient(lock)
@@ -90,8 +88,7 @@ import TestSupport
   }
 
   @Test func theBandAnswersCommands() async throws {
-    try await onLoop {
-      let band = try Presets.peripherals()[2]
+    try await onLoop(with: try Presets.peripherals()[2]) { band in
       let client = PeripheralTestClient(VirtualPeripheral(band))
       #expect(client.ask("0a" + band.hex("2a19")) == "0b3c")
       #expect(client.ask("0a" + band.hex("2a29")) == "0b53696d756c617465642042616e6473")
@@ -110,8 +107,7 @@ import TestSupport
   }
 
   @Test func theHeartBeatsWhileSubscribed() async throws {
-    try await onLoop {
-      let band = try Presets.peripherals()[2]
+    try await onLoop(with: try Presets.peripherals()[2]) { band in
       let client = PeripheralTestClient(VirtualPeripheral(band))
       try await EventLoop.shared.sleep(for: .seconds(10))
       #expect(client.take().isEmpty)
@@ -127,8 +123,7 @@ import TestSupport
   }
 
   @Test func thePanelCountsAndChecks() async throws {
-    try await onLoop {
-      let panel = try Presets.peripherals()[3]
+    try await onLoop(with: try Presets.peripherals()[3]) { panel in
       let peripheral = VirtualPeripheral(panel)
       let client = PeripheralTestClient(peripheral)
       #expect(client.ask("020502") == "03f700")

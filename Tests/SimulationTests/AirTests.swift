@@ -4,8 +4,7 @@ import TestSupport
 
 @Suite(.timeLimit(.minutes(15))) struct AirTests {
   @Test func anAdvertiserKeepsItsIntervalWithARandomDelay() async throws {
-    try await onLoop {
-      let (ears, air) = (Ears(), Air())
+    try await onLoop(with: (Ears(), Air())) { ears, air in
       let device = TestDevice()
       device.advertising.interval = .milliseconds(250)
       air.add(device)
@@ -23,8 +22,7 @@ import TestSupport
   }
 
   @Test func nothingIsSentWhileNobodyListens() async throws {
-    try await onLoop {
-      let (ears, air) = (Ears(), Air())
+    try await onLoop(with: (Ears(), Air())) { ears, air in
       air.add(TestDevice())
       air.listen(ears)
       try await EventLoop.shared.sleep(for: .seconds(1))
@@ -67,8 +65,7 @@ import TestSupport
   }
 
   @Test func aSilentDeviceIsNotHeard() async throws {
-    try await onLoop {
-      let (ears, air) = (Ears(), Air())
+    try await onLoop(with: (Ears(), Air())) { ears, air in
       let (quiet, loud) = (TestDevice(1), TestDevice(2))
       air.add(quiet)
       air.add(loud)
@@ -85,8 +82,7 @@ import TestSupport
 
   /// An advertiser with a tiny interval cannot occupy the loop.
   @Test func aSillyIntervalIsLimited() async throws {
-    try await onLoop {
-      let (ears, air) = (Ears(), Air())
+    try await onLoop(with: (Ears(), Air())) { ears, air in
       let device = TestDevice()
       device.advertising.interval = .zero
       air.add(device)

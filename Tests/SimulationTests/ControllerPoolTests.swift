@@ -85,8 +85,7 @@ import TestSupport
   private static func sleep(_ seconds: Int) async throws { try await EventLoop.shared.sleep(for: .seconds(seconds)) }
 
   @Test func eachHostHasAControllerOfItsOwn() async throws {
-    try await onLoop {
-      let rig = Rig()
+    try await onLoop(with: Rig()) { rig in
       let second = TestDevice(2)
       rig.air.add(second)
       let hosts = [rig.attach(), rig.attach(), rig.attach()]
@@ -109,8 +108,7 @@ import TestSupport
 
   /// A connected device does not advertise, so the second host waits for the end of the first link.
   @Test func twoHostsContendForADevice() async throws {
-    try await onLoop {
-      let rig = Rig()
+    try await onLoop(with: Rig()) { rig in
       let (first, second) = (rig.attach(), rig.attach())
       _ = try await first.connect(rig.device.address)
       second.scan()
@@ -134,8 +132,7 @@ import TestSupport
   /// A lost host leaves nothing behind in any state: the air is silent, and the device is free again.
   @Test(arguments: ["nothing", "scanning", "connecting", "connected", "sending", "disconnecting"])
   func aHostIsLost(_ state: String) async throws {
-    try await onLoop {
-      let rig = Rig()
+    try await onLoop(with: Rig()) { rig in
       var left: [Int?] = []
       rig.pool.onEvent = { event in if case .left(let host, .ended(is Ended)) = event { left.append(host.number) } }
       let host = rig.attach()
@@ -173,8 +170,7 @@ import TestSupport
 
   /// While a host does not read, advertising reports are dropped and counted, and do not arrive later.
   @Test func whoIsSlowMissesAdvertisements() async throws {
-    try await onLoop {
-      let rig = Rig()
+    try await onLoop(with: Rig()) { rig in
       let (slow, quick) = (rig.attach(), rig.attach())
       slow.reads = false
       slow.scan()
@@ -193,8 +189,7 @@ import TestSupport
 
   /// Events and data are never dropped: a host that does not read them is disconnected.
   @Test func whoTakesNothingIsGivenUp() async throws {
-    try await onLoop {
-      let rig = Rig()
+    try await onLoop(with: Rig()) { rig in
       var stuck: [Int] = []
       rig.pool.onEvent = { event in if case .left(_, .stuck(let octets)) = event { stuck.append(octets) } }
       let host = rig.attach()
@@ -213,8 +208,7 @@ import TestSupport
 
   /// A client that only probes for a listener is not reported, but invalid data are.
   @Test func whoSaysNothingIsNoHost() async throws {
-    try await onLoop {
-      let rig = Rig()
+    try await onLoop(with: Rig()) { rig in
       var came = 0
       var left: [Int?] = []
       rig.pool.onEvent = { event in
@@ -235,8 +229,7 @@ import TestSupport
   }
 
   @Test func thereAreNotMoreThanAddresses() async throws {
-    try await onLoop {
-      let rig = Rig()
+    try await onLoop(with: Rig()) { rig in
       var refused = 0
       rig.pool.onEvent = { if case .refused = $0 { refused += 1 } }
       let hosts = (0..<ControllerPool.limit).map { _ in rig.attach() }

@@ -102,8 +102,7 @@ struct PairingCase: Sendable, CustomTestStringConvertible {
   }
 
   @Test(arguments: PairingCase.all) func pairing(_ row: PairingCase) async throws {
-    try await onLoop {
-      let bench = try Bench(row.device, TestUser(row.passkey, agrees: row.agrees))
+    try await onLoop(with: try Bench(row.device, TestUser(row.passkey, agrees: row.agrees))) { bench in
       let link = try await bench.connect()
       #expect(try await bench.errors(on: link) == [.insufficientEncryption, .insufficientAuthentication])
       var parameters = PairingParameters(ioCapability: row.capability)
@@ -134,8 +133,7 @@ struct PairingCase: Sendable, CustomTestStringConvertible {
   }
 
   @Test func aDeviceThatLostItsBond() async throws {
-    try await onLoop {
-      let bench = try Bench(#"{"forgets": true}"#)
+    try await onLoop(with: try Bench(#"{"forgets": true}"#)) { bench in
       let link = try await bench.connect()
       let bond = try #require(try await link.securityManager.pair(PairingParameters(), user: bench.user).bond)
       await link.disconnect()
@@ -148,8 +146,7 @@ struct PairingCase: Sendable, CustomTestStringConvertible {
   }
 
   @Test func anotherKeyEndsTheLink() async throws {
-    try await onLoop {
-      let bench = try Bench("{}")
+    try await onLoop(with: try Bench("{}")) { bench in
       let link = try await bench.connect()
       let bond = try #require(try await link.securityManager.pair(PairingParameters(), user: bench.user).bond)
       await link.disconnect()

@@ -3,8 +3,7 @@ import TestSupport
 
 @Suite(.timeLimit(.minutes(15))) struct VirtualControllerCommandTests {
   @Test func tellsWhatItIs() async throws {
-    try await onLoop {
-      let host = TestHost(air: Air())
+    try await onLoop(with: TestHost(air: Air())) { host in
       #expect(try await host.complete(Reset()) == .success(.init()))
       #expect(try await host.complete(ReadBDADDR()) == .success(.init(VirtualController.defaultAddress)))
       #expect(VirtualController.defaultAddress.description == "00:00:5E:00:53:01")
@@ -46,8 +45,7 @@ import TestSupport
   }
 
   @Test func aCommandThatItDoesNotKnowIsAnsweredToo() async throws {
-    try await onLoop {
-      let host = TestHost(air: Air())
+    try await onLoop(with: TestHost(air: Air())) { host in
       for (opcode, parameters) in [(0xFC01, [1, 2, 3]), (0x0C14, [])] as [(UInt16, [UInt8])] {
         let status = try await host.status(CommandPacket(opcode: Opcode(rawValue: opcode), parameters: parameters))
         #expect(status == .unknownCommand)
@@ -56,8 +54,7 @@ import TestSupport
   }
 
   @Test func answersComeOnALaterTurnAndInOrder() async throws {
-    try await onLoop {
-      let host = TestHost(air: Air())
+    try await onLoop(with: TestHost(air: Air())) { host in
       host.send(Reset())
       host.send(ReadBDADDR())
       host.send(ReadLocalVersion())
@@ -69,8 +66,7 @@ import TestSupport
   }
 
   @Test func maskedEventsStayAway() async throws {
-    try await onLoop {
-      let air = Air()
+    try await onLoop(with: Air()) { air in
       air.add(TestDevice())
       let host = TestHost(air: air)
       // After a Reset, LE Meta events are disabled.
@@ -119,8 +115,7 @@ import TestSupport
       (LECreateConnection.create(TestDevice.nobody, interval: 3200, timeout: 800), .invalidParameters),
     ] as [(any Command, ControllerErrorCode)])
   func refusedWithAStatus(command: any Command, status: ControllerErrorCode) async throws {
-    try await onLoop {
-      let host = TestHost(air: Air())
+    try await onLoop(with: TestHost(air: Air())) { host in
       try await host.setUp()
       #expect(try await host.status(command) == status)
     }
@@ -144,8 +139,7 @@ import TestSupport
       (LESetDefaultPHY(allPHYs: 0, tx: [], rx: .le1M), .unsupportedFeature),
     ] as [(any Command, ControllerErrorCode)])
   func refusedWithACompletion(command: any Command, status: ControllerErrorCode) async throws {
-    try await onLoop {
-      let host = TestHost(air: Air())
+    try await onLoop(with: TestHost(air: Air())) { host in
       try await host.setUp()
       #expect(try await host.refusal(command) == status)
     }
@@ -153,8 +147,7 @@ import TestSupport
 
   /// A command that is too short or too long is refused with its opcode.
   @Test func aCommandOfTheWrongLengthHasInvalidParameters() async throws {
-    try await onLoop {
-      let host = TestHost(air: Air())
+    try await onLoop(with: TestHost(air: Air())) { host in
       host.controller.send([0x01, 0x0C, 0x20, 0x01, 0x01])
       host.controller.send([0x01, 0x0D, 0x20, 0x00])
       host.controller.send([0x01, 0x03, 0x0C, 0x01, 0x00])
@@ -171,8 +164,7 @@ import TestSupport
   }
 
   @Test func closingMidway() async throws {
-    try await onLoop {
-      let air = Air()
+    try await onLoop(with: Air()) { air in
       let device = TestDevice()
       air.add(device)
       let host = TestHost(air: air)
@@ -189,8 +181,7 @@ import TestSupport
   }
 
   @Test func resetForgetsEverything() async throws {
-    try await onLoop {
-      let air = Air()
+    try await onLoop(with: Air()) { air in
       let (device, other) = (TestDevice(1), TestDevice(2))
       air.add(device)
       air.add(other)
@@ -216,8 +207,7 @@ import TestSupport
   }
 
   @Test func nothingThatAHostSendsTraps() async throws {
-    try await onLoop {
-      let air = Air()
+    try await onLoop(with: Air()) { air in
       let device = TestDevice()
       air.add(device)
       let host = TestHost(air: air) { $0.bufferLength = 60 }

@@ -30,8 +30,7 @@ import TestSupport
   }
 
   @Test func cancelling() async throws {
-    try await onLoop {
-      let it = try await LinkedController()
+    try await onLoop(with: try await LinkedController()) { it in
       try await it.host.status(.create(TestDevice.nobody))
       try await EventLoop.shared.sleep(for: .seconds(10))
       #expect(try await it.host.complete(LECreateConnectionCancel()) == .success(.init()))
@@ -45,8 +44,7 @@ import TestSupport
   }
 
   @Test func whoDoesNotAcceptOrIsOfTheOtherTypeIsWaitedFor() async throws {
-    try await onLoop {
-      let it = try await LinkedController()
+    try await onLoop(with: try await LinkedController()) { it in
       it.device.advertising.isConnectable = false
       try await it.host.status(.create(it.device.address))
       try await EventLoop.shared.sleep(for: .seconds(10))
@@ -64,8 +62,7 @@ import TestSupport
   }
 
   @Test func severalLinksAtATime() async throws {
-    try await onLoop {
-      let air = Air()
+    try await onLoop(with: Air()) { air in
       let devices = (1...3).map { TestDevice($0) }
       for device in devices { air.add(device) }
       let host = TestHost(air: air) { $0.maxConnections = 3 }
@@ -115,8 +112,7 @@ import TestSupport
   }
 
   @Test func packetsAreCompletedWhenThePeerHasThem() async throws {
-    try await onLoop {
-      let it = try await LinkedController()
+    try await onLoop(with: try await LinkedController()) { it in
       let link = try await it.host.connect(it.device.address, interval: 800, timeout: 3200)
       // Let the first connection event pass.
       try await EventLoop.shared.sleep(for: .milliseconds(500))
@@ -150,8 +146,7 @@ import TestSupport
   }
 
   @Test func backPressureOnTheDevice() async throws {
-    try await onLoop {
-      let it = try await LinkedController()
+    try await onLoop(with: try await LinkedController()) { it in
       let link = try await it.host.connect(it.device.address, interval: 6)
       let channel = try #require(it.device.channel)
       for number in 0..<100 {
@@ -176,8 +171,7 @@ import TestSupport
   // MARK: Ends
 
   @Test func theDeviceHangsUp() async throws {
-    try await onLoop {
-      let it = try await LinkedController()
+    try await onLoop(with: try await LinkedController()) { it in
       for reason in [ControllerErrorCode.remoteUserTerminated, .remotePowerOff, .remoteLowResources] {
         let handle = try await it.host.connect(it.device.address).handle
         if reason == .remoteUserTerminated { it.device.channel?.close() } else { it.device.channel?.terminate(reason: reason) }
@@ -192,8 +186,7 @@ import TestSupport
   }
 
   @Test func theDeviceWalksAway() async throws {
-    try await onLoop {
-      let it = try await LinkedController()
+    try await onLoop(with: try await LinkedController()) { it in
       _ = try await it.host.connect(it.device.address, timeout: 200)
       try await EventLoop.shared.sleep(for: .seconds(10))
       let start = EventLoop.shared.now
@@ -206,8 +199,7 @@ import TestSupport
   }
 
   @Test func theSecondConnectionFailsToBeEstablished() async throws {
-    try await onLoop {
-      let it = try await LinkedController()
+    try await onLoop(with: try await LinkedController()) { it in
       it.air.faults.failingConnections = [2]
       for attempt in 1...3 {
         let handle = try await it.host.connect(it.device.address).handle
@@ -224,8 +216,7 @@ import TestSupport
   }
 
   @Test func theLinkBreaksInATransfer() async throws {
-    try await onLoop {
-      let it = try await LinkedController()
+    try await onLoop(with: try await LinkedController()) { it in
       it.air.faults.cutAfterOctets = 10_000
       let handle = try await it.host.connect(it.device.address, interval: 6).handle
       for _ in 0..<100 { try await it.host.send([UInt8](repeating: 1, count: 244), handle: handle) }

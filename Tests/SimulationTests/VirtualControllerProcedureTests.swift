@@ -6,8 +6,7 @@ import TestSupport
   // MARK: Procedures
 
   @Test func whatALinkReports() async throws {
-    try await onLoop {
-      let it = try await LinkedController()
+    try await onLoop(with: try await LinkedController()) { it in
       it.device.linkLimits.dataLength = 100
       it.device.linkLimits.phys = [.le1M, .le2M]
       let link = try await it.host.connect(it.device.address)
@@ -49,8 +48,7 @@ import TestSupport
   }
 
   @Test func encryptionNeedsTheSameKey() async throws {
-    try await onLoop {
-      let it = try await LinkedController()
+    try await onLoop(with: try await LinkedController()) { it in
       let handle = try await it.host.connect(it.device.address).handle
       let enable = LEEnableEncryption(handle: handle, random: 7, ediv: 8, longTermKey: 9)
       // The device has no key.
@@ -78,8 +76,7 @@ import TestSupport
   }
 
   @Test func aDeviceOfTheFirstGeneration() async throws {
-    try await onLoop {
-      let it = try await LinkedController()
+    try await onLoop(with: try await LinkedController()) { it in
       it.device.linkLimits.dataLength = 27
       it.device.linkLimits.phys = [.le1M]
       let handle = try await it.host.connect(it.device.address).handle
@@ -94,8 +91,7 @@ import TestSupport
   }
 
   @Test func defaultsApplyToNewLinks() async throws {
-    try await onLoop {
-      let it = try await LinkedController()
+    try await onLoop(with: try await LinkedController()) { it in
       try await it.host.complete(LEWriteSuggestedDefaultDataLength(txOctets: 251, txTime: 2120))
       try await it.host.complete(LESetDefaultPHY(allPHYs: 0, tx: .le2M, rx: .le2M))
       let handle = try await it.host.connect(it.device.address).handle
@@ -111,8 +107,7 @@ import TestSupport
   }
 
   @Test func tooManyProceduresAtATime() async throws {
-    try await onLoop {
-      let it = try await LinkedController()
+    try await onLoop(with: try await LinkedController()) { it in
       let handle = try await it.host.connect(it.device.address).handle
       for _ in 0..<16 { #expect(try await it.host.status(LEReadRemoteFeatures(handle: handle)) == .success) }
       #expect(try await it.host.status(LEReadRemoteFeatures(handle: handle)) == .controllerBusy)
@@ -125,8 +120,7 @@ import TestSupport
   // MARK: The device's own wishes
 
   @Test func signallingAndSecurity() async throws {
-    try await onLoop {
-      let it = try await LinkedController()
+    try await onLoop(with: try await LinkedController()) { it in
       let handle = try await it.host.connect(it.device.address, interval: 6).handle
       let channel = try #require(it.device.channel)
       // Connection Parameter Update Request (Vol 3 Part A §4.20), Security Request (Part H §3.6.7).
@@ -153,8 +147,7 @@ import TestSupport
   }
 
   @Test func framesThatDoNotAddUpAreDropped() async throws {
-    try await onLoop {
-      let it = try await LinkedController()
+    try await onLoop(with: try await LinkedController()) { it in
       let handle = try await it.host.connect(it.device.address, interval: 6).handle
       @LoopActor func raw(_ payload: [UInt8], _ boundary: ACLData.Boundary = .firstNonFlushable) {
         it.host.controller.send(ACLData(handle: handle, boundary: boundary, payload: payload).encoded)

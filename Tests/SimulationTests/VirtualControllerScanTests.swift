@@ -13,8 +13,7 @@ import TestSupport
 
   @Test(arguments: [false, true])
   func activeAndPassive(extended: Bool) async throws {
-    try await onLoop {
-      let connectable = TestDevice(1)
+    try await onLoop(with: TestDevice(1)) { connectable in
       let scannable = TestDevice(2, type: .public)
       scannable.advertising.isConnectable = false
       let beacon = TestDevice(3)
@@ -45,8 +44,7 @@ import TestSupport
   }
 
   @Test func parametersCannotChangeWhileItScans() async throws {
-    try await onLoop {
-      let host = try await Self.host()
+    try await onLoop(with: try await Self.host()) { host in
       try await host.complete(.scanParameters())
       try await host.complete(.scan(true))
       #expect(try await host.complete(.scanParameters()) == .failure(.commandDisallowed))
@@ -59,8 +57,7 @@ import TestSupport
   }
 
   @Test func legacyAndExtendedDoNotMix() async throws {
-    try await onLoop {
-      let host = try await Self.host()
+    try await onLoop(with: try await Self.host()) { host in
       try await host.complete(.extendedScanParameters())
       #expect(try await host.complete(.scanParameters()) == .failure(.commandDisallowed))
       #expect(try await host.complete(.scan(true)) == .failure(.commandDisallowed))
@@ -73,8 +70,7 @@ import TestSupport
   }
 
   @Test func duplicatesAreFilteredByDeviceAndKind() async throws {
-    try await onLoop {
-      let host = try await Self.host(TestDevice(1), TestDevice(2))
+    try await onLoop(with: try await Self.host(TestDevice(1), TestDevice(2))) { host in
       try await host.complete(.scanParameters())
       try await host.complete(.scan(true, filterDuplicates: true))
       try await EventLoop.shared.sleep(for: .seconds(5))
@@ -88,8 +84,7 @@ import TestSupport
   }
 
   @Test func anExtendedScanHasADurationAndAPeriod() async throws {
-    try await onLoop {
-      let host = try await Self.host(TestDevice())
+    try await onLoop(with: try await Self.host(TestDevice())) { host in
       try await host.complete(.extendedScanParameters())
       try await host.complete(.extendedScan(true, duration: 100))
       let start = EventLoop.shared.now
@@ -112,8 +107,7 @@ import TestSupport
   }
 
   @Test func aNarrowWindowMissesMost() async throws {
-    try await onLoop {
-      let device = TestDevice()
+    try await onLoop(with: TestDevice()) { device in
       device.advertising.interval = .milliseconds(20)
       let host = try await Self.host(device)
       try await host.complete(.scanParameters(active: false, interval: 160, window: 16))
@@ -126,8 +120,7 @@ import TestSupport
   }
 
   @Test func longDataComesInPartsAndToExtendedScannersOnly() async throws {
-    try await onLoop {
-      let device = TestDevice()
+    try await onLoop(with: TestDevice()) { device in
       device.advertising.data = (0..<500).map { UInt8(truncatingIfNeeded: $0) }
       device.advertising.scanResponse = []
       let host = try await Self.host(device)
@@ -152,8 +145,7 @@ import TestSupport
   }
 
   @Test func aConnectedDeviceDoesNotAdvertise() async throws {
-    try await onLoop {
-      let device = TestDevice()
+    try await onLoop(with: TestDevice()) { device in
       let host = try await Self.host(device)
       try await host.complete(.scanParameters())
       try await host.complete(.scan(true))

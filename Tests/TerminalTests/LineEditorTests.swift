@@ -140,8 +140,7 @@ import TestSupport
   private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
   @Test func makesWayOnceForAllOfATurn() async throws {
-    try await onLoop {
-      let reader = SlowReader()
+    try await onLoop(with: SlowReader()) { reader in
       let output = Output(.init(), out: reader.writeEnd, err: reader.writeEnd) { _ in nil }
       let sink = output.resultSink
       let line = Line(sink)
@@ -160,8 +159,7 @@ import TestSupport
   }
 
   @Test func whatHasNoEndOfItsLineIsKnown() async throws {
-    try await onLoop {
-      let reader = SlowReader()
+    try await onLoop(with: SlowReader()) { reader in
       let sink = Sink(reader.writeEnd, limit: 1000)
       for (text, isAtStart) in [("a\n", true), ("b", false), ("", false), ("table\n\u{1B}[J", true)] {
         try await sink.write(Array(text.utf8))

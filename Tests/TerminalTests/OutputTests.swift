@@ -15,8 +15,7 @@ import TestSupport
   private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
   @Test func resultsAndMessagesGoTheirOwnWays() async throws {
-    try await onLoop {
-      let (out, err) = (SlowReader(), SlowReader())
+    try await onLoop(with: (SlowReader(), SlowReader())) { out, err in
       let output = output(out, err)
       try await output.line("a line")
       try await output.record { $0.integer("number", 1) }
@@ -30,8 +29,7 @@ import TestSupport
 
   /// With `2>&1`, a reader sees the output in the order of events.
   @Test func inOnePipeTheirOrderIsKept() async throws {
-    try await onLoop {
-      let pipe = SlowReader()
+    try await onLoop(with: SlowReader()) { pipe in
       let output = output(pipe, pipe)
       #expect(try output.offerLine("1"))
       output.note("2")
@@ -62,8 +60,7 @@ import TestSupport
   }
 
   @Test func withJSONEveryMessageIsARecord() async throws {
-    try await onLoop {
-      let (out, err) = (SlowReader(), SlowReader())
+    try await onLoop(with: (SlowReader(), SlowReader())) { out, err in
       let output = output(out, err) {
         $0.json = true
         $0.verbosity = 2
@@ -79,8 +76,7 @@ import TestSupport
   }
 
   @Test func quietIsQuiet() async throws {
-    try await onLoop {
-      let (out, err) = (SlowReader(), SlowReader())
+    try await onLoop(with: (SlowReader(), SlowReader())) { out, err in
       let output = output(out, err) { $0.quiet = true }
       output.note("a note")
       output.status("what is done")
@@ -92,8 +88,7 @@ import TestSupport
   }
 
   @Test func messagesThatNobodyReadsAreCounted() async throws {
-    try await onLoop {
-      let (out, err) = (SlowReader(), SlowReader())
+    try await onLoop(with: (SlowReader(), SlowReader())) { out, err in
       let output = output(out, err)
       let inPipe = err.fill()
       for number in 0..<10_000 { output.message("message \(number)") }
@@ -115,8 +110,7 @@ import TestSupport
   }
 
   @Test func aViewThatTheTerminalHasNoRoomForIsLeftOut() async throws {
-    try await onLoop {
-      let (out, err) = (SlowReader(), SlowReader())
+    try await onLoop(with: (SlowReader(), SlowReader())) { out, err in
       let output = output(out, err)
       let view = LiveView()
       try view.draw(["a", "b"], on: output)

@@ -12,8 +12,7 @@ import TestSupport
   @LoopActor private final class State { var isDone = false }
 
   @Test(arguments: SlowReader.Kind.allCases) func aSlowReaderHoldsUpTheWriterAndNobodyElse(_ kind: SlowReader.Kind) async throws {
-    try await onLoop {
-      let reader = SlowReader(kind)
+    try await onLoop(with: SlowReader(kind)) { reader in
       let sink = sink(reader, kind)
       let state = State()
       let writing = EventLoop.shared.spawn { () -> Bool in
@@ -33,8 +32,7 @@ import TestSupport
   }
 
   @Test(arguments: SlowReader.Kind.allCases) func offersAreTakenWholeOrNotAtAll(_ kind: SlowReader.Kind) async throws {
-    try await onLoop {
-      let reader = SlowReader(kind)
+    try await onLoop(with: SlowReader(kind)) { reader in
       let sink = sink(reader, kind)
       var wanted: [UInt8] = []
       var refusals = 0
@@ -51,8 +49,7 @@ import TestSupport
   }
 
   @Test(arguments: SlowReader.Kind.allCases) func whoWaitsLearnsThatTheReaderWent(_ kind: SlowReader.Kind) async throws {
-    try await onLoop {
-      let reader = SlowReader(kind)
+    try await onLoop(with: SlowReader(kind)) { reader in
       let sink = sink(reader, kind)
       let writing = EventLoop.shared.spawn { () -> Bool in
         do { while true { try await sink.write(Self.record(100)) } } catch { return (error as? OutputFailure)?.isClosedPipe ?? false }
@@ -65,8 +62,7 @@ import TestSupport
   }
 
   @Test func aClosedPipeIsNoticedAtOnceByWhoCanWait() async throws {
-    try await onLoop {
-      let reader = SlowReader()
+    try await onLoop(with: SlowReader()) { reader in
       let sink = sink(reader)
       reader.close()
       let error = await #expect(throws: OutputFailure.self) { try await sink.write([1]) }
@@ -86,8 +82,7 @@ import TestSupport
   }
 
   @Test func waitingCanBeCancelled() async throws {
-    try await onLoop {
-      let reader = SlowReader()
+    try await onLoop(with: SlowReader()) { reader in
       let sink = sink(reader)
       let writing = EventLoop.shared.spawn { () -> Bool in
         do { while true { try await sink.write(Self.record(100)) } } catch { return error is CancellationError }
@@ -99,8 +94,7 @@ import TestSupport
   }
 
   @Test func flushingEndsAtItsDeadline() async throws {
-    try await onLoop {
-      let reader = SlowReader()
+    try await onLoop(with: SlowReader()) { reader in
       let sink = sink(reader)
       let inPipe = reader.fill()
       #expect(try sink.offer([1, 2, 3]))
@@ -113,8 +107,7 @@ import TestSupport
 
   /// The parent shell uses the same open file description, so its flags must not change.
   @Test(arguments: SlowReader.Kind.allCases) func theDescriptorStaysAsTheCallerHasIt(_ kind: SlowReader.Kind) async throws {
-    try await onLoop {
-      let reader = SlowReader(kind)
+    try await onLoop(with: SlowReader(kind)) { reader in
       let sink = sink(reader, kind)
       while try sink.offer(Self.record(100)) {}
       #expect(fcntl(reader.writeEnd, F_GETFL) & O_NONBLOCK == 0)
@@ -122,8 +115,7 @@ import TestSupport
   }
 
   @Test func recordsOfOneTurnAreOneWrite() async throws {
-    try await onLoop {
-      let reader = SlowReader()
+    try await onLoop(with: SlowReader()) { reader in
       let sink = sink(reader)
       for number in 0..<10 { #expect(try sink.offer(Self.record(number))) }
       #expect(reader.read().isEmpty)

@@ -12,6 +12,14 @@ package func onLoop<T: Sendable>(_ body: @escaping @LoopActor @Sendable () async
   }.value.get()
 }
 
+/// Runs a test's body on the event loop, with a fixture that is made there.
+package func onLoop<Fixture, T: Sendable>(
+  with make: @autoclosure @escaping @LoopActor @Sendable () async throws -> Fixture,
+  _ body: @escaping @LoopActor @Sendable (Fixture) async throws -> T
+) async throws -> T {
+  try await onLoop { try await body(make()) }
+}
+
 /// Starts the event loop for tests that make library calls outside of `onLoop`. Idempotent.
 package func startLoop() { _ = pump }
 
