@@ -91,8 +91,7 @@ import TestSupport
     #expect(air.waitForOutput(containing: path.path))
     let browser = try BrowserTerminal(["name:Band-7"], adapter: "unix:\(path.path)")
     try browser.see("Band-7 · connected", "60 %")
-    air.signal(SIGKILL)
-    _ = air.wait()
+    air.end(by: SIGKILL)
     #expect([3, 6].contains(browser.finish()), "\(browser.screen.text)")
     #expect(browser.isAsBefore && browser.terminal.octets.suffix(200).contains(0x3A), "\(browser.screen.text)")
   }

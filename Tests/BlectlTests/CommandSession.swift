@@ -33,7 +33,6 @@ final class CommandSession {
   struct Hangs: Error { let command: String }
 
   func end() -> ProcessResult {
-    process.endInput()
-    return process.wait()
+    return process.finish()
   }
 }

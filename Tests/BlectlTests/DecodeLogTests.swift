@@ -67,8 +67,7 @@ import TestSupport
     process.send(line: "> 04 0E 04")
     process.send(line: "  01 09 10 00")
     #expect(process.waitForOutput(containing: "command Read BD_ADDR"))
-    process.endInput()
-    _ = process.wait()
+    process.finish()
   }
 
   private static let advertisingData: [(String, Bool)] = [

@@ -117,8 +117,7 @@ import TestSupport
       #expect(process.waitForOutput(containing: shown), "\(line)")
     }
     process.send([0xFF, 0x0A])
-    process.endInput()
-    let result = process.wait()
+    let result = process.finish()
     #expect(result.status == 66 && result.errors.contains("Line 4 of standard input is not text."), "\(result.errors)")
   }
 

@@ -92,27 +92,23 @@ import TestSupport
   @Test func controlCEndsAtOnce() throws {
     let running = try Blectl.start(["notify", "name:Band-7", "2a37"], virtual: false)
     #expect(running.waitForOutput(containing: "Z "))
-    running.signal(SIGINT)
-    #expect(running.wait().status == 130)
+    #expect(running.end(by: SIGINT).status == 130)
   }
 
   @Test func controlCWhileScanningAndConnecting() throws {
     let scan = try Blectl.start(["scan", "--duration", "0"], virtual: false)
     #expect(scan.waitForOutput(containing: "Band-7"))
-    scan.signal(SIGINT)
-    #expect(scan.wait().status == 130)
+    #expect(scan.end(by: SIGINT).status == 130)
     let connect = try Blectl.start(["connect", "AA:AA:AA:AA:AA:AA/random", "-v"], virtual: false)
     #expect(connect.waitForOutput(containing: "Connecting to"))
-    connect.signal(SIGTERM)
-    #expect(connect.wait().status == 143)
+    #expect(connect.end(by: SIGTERM).status == 143)
   }
 
   @Test func controlCInATransferSaysHowFarItCame() throws {
     let path = try TemporaryFolder.file(SendFileTests.picture)
     let running = try Blectl.start(["send-file", "name:Panel", "fff6", path, "--mode", "request", "--json"], virtual: false)
     #expect(running.waitForOutput(containing: "progress"))
-    running.signal(SIGINT)
-    let result = running.wait()
+    let result = running.end(by: SIGINT)
     #expect(result.status == 130)
     #expect(result.error?.string("kind") == "interrupted")
     let message = result.error?.string("message")
@@ -125,8 +121,7 @@ import TestSupport
     running.send(DoorLockTests.openCode)
     running.endInput()
     #expect(running.waitForOutput(containing: "Write Command"))
-    running.signal(SIGINT)
-    let result = running.wait()
+    let result = running.end(by: SIGINT)
     #expect(result.status == 130)
     #expect(result.errors.contains("of 104 bytes were sent."), "\(result.errors)")
   }
@@ -139,8 +134,7 @@ import TestSupport
     controller.fallSilent()
     running.signal(SIGINT)
     #expect(controller.command(0x200C)?.first == 0)
-    running.signal(SIGINT)
-    let result = running.wait()
+    let result = running.end(by: SIGINT)
     #expect(result.status == 130 && result.wasKilled)
   }
 
@@ -158,8 +152,7 @@ import TestSupport
     #expect(made == 0)
     let running = try Blectl.start(["read", "name:Band-7", "2a19", "--trace", pipe.path], virtual: false)
     #expect(running.waitForOutput(containing: "Waiting for a reader of the pipe"))
-    running.signal(SIGINT)
-    let result = running.wait()
+    let result = running.end(by: SIGINT)
     #expect(result.status == 130 && !result.wasKilled)
   }
 

@@ -90,8 +90,7 @@ import TestSupport
     let process = try Blectl.start(
       ["gatttool"] + ["-b", "C0:FF:EE:00:00:07", "--char-write-req", "-a", "0x0016", "-n", "0100", "--listen"])
     #expect(process.waitForOutput(containing: "\nNotification handle = 0x"))
-    process.signal(SIGINT)
-    let result = process.wait()
+    let result = process.end(by: SIGINT)
     #expect(result.status == 130, "\(result.status) \(result.text)\(result.errors)")
     #expect(result.lines.first == "Characteristic value was written successfully")
     #expect(

@@ -132,8 +132,7 @@ import TestSupport
         .replacingOccurrences(of: "devices.json", with: folder.appendingPathComponent("devices.json").path)
       let simulator = try Blectl.start(words.components(separatedBy: " ").dropFirst().map { $0 }, adapter: nil, virtual: false)
       #expect(simulator.waitForOutput(containing: "Listening on "), "\(example)")
-      simulator.signal(SIGINT)
-      #expect(simulator.wait().status == 130)
+      #expect(simulator.end(by: SIGINT).status == 130)
     }
     for example in Self.examples(try Self.help("browse", "-h")) {
       let browser = try BrowserTerminal(Array(example.components(separatedBy: " ").drop { $0 != "browse" }.dropFirst()))

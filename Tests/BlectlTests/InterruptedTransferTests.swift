@@ -30,8 +30,7 @@ import Traces
     running.send(Array(FaultGridTests.contents.prefix(20 * packet)))
     // Packets other than those that probe the device.
     #expect(running.waitForOutput(containing: way == .requests ? "< Write Request 120c00" : "< Write Command 520c00", times: packet))
-    running.signal(signal)
-    let result = running.wait()
+    let result = running.end(by: signal)
     return (result, try await Self.carried(trace.path))
   }
 

@@ -38,8 +38,7 @@ import TestSupport
   @Test func controlCWhileTheLinkIsChangedIsNoRefusal() throws {
     let controller = try Blectl.start(["read", "name:Panel", "fff7", "--interval", "4000", "--phy", "2m", "-v"], virtual: false)
     #expect(controller.waitForOutput(containing: "Connecting to"))
-    controller.signal(2)
-    let result = controller.wait()
+    let result = controller.end(by: 2)
     #expect(result.status == 130 && !result.errors.contains("bug") && !result.errors.contains("Cannot set"), "\(result.errors)")
   }
 

@@ -37,8 +37,7 @@ final class ListeningAir: Sendable {
 
   /// Ends the air with a signal.
   func end(_ signal: Int32 = SIGINT) -> ProcessResult {
-    process.signal(signal)
-    return process.wait()
+    return process.end(by: signal)
   }
 }
 

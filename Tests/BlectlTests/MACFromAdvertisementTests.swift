@@ -28,8 +28,7 @@ import TestSupport
   @Test func durationZeroIsUntilControlC() throws {
     let running = try Blectl.start(["mac-from-adv", "--duration", "0", "--json"], virtual: false, hasInput: false)
     #expect(running.waitForOutput(containing: "C0:FF:EE:00:00:07"))
-    running.signal(SIGINT)
-    #expect(running.wait().status == 130)
+    #expect(running.end(by: SIGINT).status == 130)
   }
 
   /// Every input line has its own record, even with the same MAC, and a confidence.

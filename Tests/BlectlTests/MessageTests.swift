@@ -264,8 +264,7 @@ import blectl
     #expect(running.waitForOutput(containing: "connected"))
     #expect(running.isRunning)
     running.send(Array("read 2a19\n".utf8))
-    running.endInput()
-    let result = running.wait()
+    let result = running.finish()
     #expect(try result.status == 0 && result.records.map { $0.string("event") } == ["connected", "value", "done"], "\(result.errors)")
   }
 
@@ -274,8 +273,7 @@ import blectl
     let running = try Blectl.start(words, virtual: false)
     #expect(running.waitForOutput(containing: "Waiting for standard input to end"))
     running.send([1, 2])
-    running.endInput()
-    #expect(running.wait().status == 0)
+    #expect(running.finish().status == 0)
   }
 
   @Test func aWindowOfRequestsIsNone() throws {
@@ -288,8 +286,7 @@ import blectl
     let running = try Blectl.start(["mac-from-adv"], virtual: false)
     #expect(running.waitForOutput(containing: "Waiting for lines on standard input"))
     running.send(Array("020106\n".utf8))
-    running.endInput()
-    #expect(running.wait().status == 2)
+    #expect(running.finish().status == 2)
   }
 
   @Test func twoOfTheSameInOneService() throws {

@@ -22,8 +22,7 @@ import TestSupport
     let file = TemporaryPath()
     let running = try Blectl.start(Self.band + ["--svg", file.path])
     #expect(running.waitForOutput(containing: "2a37", times: 3))
-    running.signal(SIGINT)
-    #expect(running.wait().status == 130)
+    #expect(running.end(by: SIGINT).status == 130)
     #expect(try String(contentsOfFile: file.path, encoding: .utf8).contains(">Heart Rate, bpm: "))
   }
 

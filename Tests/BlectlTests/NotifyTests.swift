@@ -29,8 +29,7 @@ import TestSupport
     guard let status else {
       // Until Ctrl-C, for any number of values.
       #expect(running.waitForOutput(containing: "cafe", times: 3))
-      running.signal(SIGINT)
-      #expect(running.wait().status == 130)
+      #expect(running.end(by: SIGINT).status == 130)
       return
     }
     let result = running.wait()
@@ -55,7 +54,6 @@ import TestSupport
     let running = try Blectl.start(
       ["notify", "name:Band-7", "2a37", "--count", "1000", "--timeout", "0.5", "--duration", "0"], virtual: false)
     #expect(running.waitForOutput(containing: "Z "))
-    running.signal(SIGINT)
-    #expect(running.wait().status == 130)
+    #expect(running.end(by: SIGINT).status == 130)
   }
 }

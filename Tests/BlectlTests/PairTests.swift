@@ -304,8 +304,7 @@ import TestSupport
     #expect(request?.string("id") == "p")
     for line in ["answer x 246810", "answer p yes", "answer p 246810", "read ff51"] { running.send(line: line) }
     #expect(running.nextLine { $0.contains(#""event":"value""#) } != nil)
-    running.endInput()
-    let result = running.wait()
+    let result = running.finish()
     #expect(try result.statuses == ["1": 0, "p": 0, "3": 2, "4": 64, "5": 0, "6": 0], "\(result.text)")
   }
 

@@ -76,8 +76,7 @@ import TestSupport
     for line in ["cancel never", #"{"id":"behind","command":"read C0:FF:EE:00:00:07 2a00"}"#, "sleep 5"] { running.send(line: line) }
     #expect(running.nextLine { $0.contains(#""done","id":5"#) } != nil)
     for line in ["cancel beats"] { running.send(line: line) }
-    running.endInput()
-    let result = running.wait()
+    let result = running.finish()
     #expect(try result.statuses == ["beats": 130, "never": 130, "3": 0, "behind": 0, "5": 0, "6": 0], "\(result.text.suffix(2000))")
   }
 
@@ -115,8 +114,7 @@ import TestSupport
     ask("off again", "set reconnect off")
     ask("and on", "set reconnect on")
     ask("back again", "read 2a00")
-    running.endInput()
-    let result = running.wait()
+    let result = running.finish()
     let statuses = try result.statuses
     #expect(statuses["gone"] == 6 && statuses.values.count { $0 != 0 } == 1, "\(result.text)")
     let events = try result.records.compactMap { $0.string("event") }.filter { $0.hasSuffix("connected") }
@@ -141,8 +139,7 @@ import TestSupport
     running.send(line: "connect \(Fleeting.other)")
     #expect(running.nextLine { $0.contains(#""done","id":4"#) } != nil)
     for line in ["subscribe name:Fleeting fff3", "source '\(file)'", "read name:Fleeting 2a00"] { running.send(line: line) }
-    running.endInput()
-    let result = running.wait()
+    let result = running.finish()
     #expect(result.status == 0, "\(result.text.suffix(3000))")
   }
 
@@ -169,18 +166,15 @@ import TestSupport
     let running = try Blectl.start(["repl", "--json"], adapter: "unix:\(file.path)", virtual: false)
     running.send(line: "connect D1:00:00:00:00:10/random")
     #expect(running.nextLine { $0.contains("done") } != nil)
-    process.signal(SIGKILL)
-    _ = process.wait()
+    process.end(by: SIGKILL)
     #expect(running.nextLine { $0.contains(#""event":"disconnected""#) } != nil)
     for line in ["read 2a00", "connect"] { running.send(line: line) }
     #expect(running.nextLine { $0.contains(#""done","id":3"#) } != nil)
     process = try air()
     for line in ["connect", "read 2a00", "scan --duration 20 --count 1"] { running.send(line: line) }
-    running.endInput()
-    let result = running.wait()
+    let result = running.finish()
     #expect(try result.statuses == ["1": 0, "2": 3, "3": 3, "4": 0, "5": 0, "6": 0], "\(result.text)\(result.errors)")
-    process.signal(SIGINT)
-    _ = process.wait()
+    process.end(by: SIGINT)
   }
 
   // MARK: Values
@@ -216,8 +210,7 @@ import TestSupport
     let running = try Blectl.start(["repl", "--json"], adapter: adapter, reading: .errorsOnly)
     for line in lines + ["notify fff1 -d 1 -v"] { running.send(line: line) }
     #expect(running.waitForOutput(containing: "Subscribed"))
-    running.signal(SIGINT)
-    let result = running.wait()
+    let result = running.end(by: SIGINT)
     #expect(result.status == 130 && result.errors.contains("values: the output was not read in time"), "\(result.errors)")
   }
 
@@ -229,8 +222,7 @@ import TestSupport
     for line in ["set reconnect on", "connect name:Sender", "sleep 8000"] { running.send(line: line) }
     #expect(running.waitForOutput(containing: "Sender: Reconnected after"))
     running.startReading()
-    running.endInput()
-    let result = running.wait()
+    let result = running.finish()
     let records = try result.records
     func count(_ event: String, _ words: String) -> Int {
       records.count { $0.string("event") == event } + result.errors.components(separatedBy: "Sender: \(words)").count - 1

@@ -28,8 +28,7 @@ import TestSupport
     #expect(running.waitForOutput(containing: #""uuid":"2a37""#))
     for line in [#"{"id":"never","command":"read 2a19"}"#, "cancel never", "cancel file"] { running.send(line: line) }
     #expect(running.nextLine { $0.contains(#""id":"behind""#) && $0.contains("done") } != nil)
-    running.endInput()
-    let result = running.wait()
+    let result = running.finish()
     #expect(
       try result.statuses == ["1": 0, "file": 130, "behind": 0, "never": 130, "5": 0, "6": 0], "\(result.text.suffix(2000))")
     #expect(!result.text.contains("2a19"))
@@ -55,8 +54,7 @@ import TestSupport
     #expect(running.nextLine { $0.contains(#""id":"\#(count)!""#) } != nil)
     running.send(line: "cancel beats")
     #expect(running.nextLine { $0.contains(#""id":"\#(count - 1)!""#) && $0.contains("done") } != nil)
-    running.endInput()
-    let statuses = try running.wait().statuses
+    let statuses = try running.finish().statuses
     #expect(statuses["beats"] == 130 && statuses["\(count)!"] == 130 && statuses["c"] == 0)
     #expect((1..<count).allSatisfy { statuses["\($0)!"] == 0 })
   }
@@ -70,8 +68,7 @@ import TestSupport
     for number in 1...20 { running.send(line: #"{"id":"\#(number)!","command":"\#(long)"}"#) }
     running.send(line: "cancel beats")
     #expect(running.nextLine { $0.contains(#""id":"beats""#) && $0.contains("done") } != nil)
-    running.endInput()
-    let result = running.wait()
+    let result = running.finish()
     let refused = try result.records.filter { $0["error"]?.string("message")?.contains("Too many commands are waiting") ?? false }
     #expect(refused.allSatisfy { $0.int("status") == 64 })
     #expect(refused.map { $0.string("id") } == ["17!", "18!", "19!", "20!"])
@@ -94,8 +91,7 @@ import TestSupport
     for line in ["sleep 1", "scan --duration 0", "mac-from-adv --duration 0", "adapters", "peers", "alias"] { running.send(line: line) }
     for id in 4...6 { #expect(running.nextLine { $0.contains(#""event":"done","id":\#(id),"#) } != nil) }
     for line in ["cancel 2", "cancel 3"] { running.send(line: line) }
-    running.endInput()
-    let result = running.wait()
+    let result = running.finish()
     #expect(try result.statuses == ["1": 0, "2": 130, "3": 130, "4": 0, "5": 0, "6": 0, "7": 0, "8": 0], "\(result.text.suffix(2000))")
     // The others finish in the order of the lines.
     let done = try result.records.filter { $0.string("event") == "done" }.compactMap { $0.int("id") }

@@ -127,8 +127,7 @@ import TestSupport
     #expect(running.waitForOutput(containing: #""uuid":"2a37""#))
     for line in ["cancel nobody", "cancel beats"] { running.send(line: line) }
     #expect(running.nextLine { $0.contains(#""id":"next""#) && $0.contains("done") } != nil)
-    running.endInput()
-    let result = running.wait()
+    let result = running.finish()
     #expect(try result.statuses == ["1": 0, "beats": 130, "next": 0, "4": 2, "5": 0], "\(result.text.suffix(2000))")
     #expect(result.status == 130)
   }
@@ -158,8 +157,7 @@ import TestSupport
     let running = try Blectl.start(["repl", "--json"])
     running.send(line: "connect name:Band-7")
     #expect(running.waitForOutput(containing: "done"))
-    running.signal(SIGINT)
-    #expect(running.wait().status == 130)
+    #expect(running.end(by: SIGINT).status == 130)
   }
 
   @Test func aDeviceThatGoesIsTold() throws {
@@ -202,8 +200,7 @@ import TestSupport
       if number == 100 { early = try #require(running.peakMemory) }
     }
     let late = try #require(running.peakMemory)
-    running.endInput()
-    #expect(running.wait().status == 0)
+    #expect(running.finish().status == 0)
     #expect(late - early < 1500, "\(early) kB after 100 links, \(late) kB after 600")
   }
 
@@ -244,8 +241,7 @@ import TestSupport
       if hour == 3 { early = try #require(running.peakMemory) }
     }
     let late = try #require(running.peakMemory)
-    running.endInput()
-    let result = running.wait()
+    let result = running.finish()
     let records = try result.records
     #expect(records.count { $0.string("event") == "reconnected" } == 144)
     #expect(records.count { $0.string("event") == "notification" } > 8000)
@@ -281,8 +277,7 @@ import TestSupport
       if asked < 10_000 { ask() }
     }
     #expect(answered == 10_000 && values.isEmpty)
-    running.endInput()
-    #expect(running.wait().status == 0)
+    #expect(running.finish().status == 0)
   }
 
   /// Without a reader the link stays, excess values are dropped and counted, and answers arrive when reading resumes.
@@ -293,8 +288,7 @@ import TestSupport
     }
     #expect(running.waitForOutput(containing: "Subscribed"))
     running.startReading()
-    running.endInput()
-    let result = running.wait()
+    let result = running.finish()
     #expect(try result.statuses == ["1": 0, "2": 0, "3": 0, "4": 0, "5": 0], "\(result.errors)")
     #expect(result.errors.contains("Dropped "), "\(result.errors)")
     #expect(try !result.records.contains { $0.string("event") == "disconnected" })

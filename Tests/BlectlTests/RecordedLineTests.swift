@@ -138,8 +138,7 @@ extension RecordTests {
       running.send(line: line)
       try #require(running.waitForOutput(containing: "\"event\":\"done\"", times: index + 1), "\(line)")
     }
-    running.endInput()
-    let result = running.wait()
+    let result = running.finish()
     let text = String(decoding: try Data(contentsOf: URL(fileURLWithPath: script.path)), as: UTF8.self)
     let again = try Blectl.run("run", script.path)
     #expect(again.status == 0, "\(result.errors)\(text)\(again.text)\(again.errors)")

@@ -120,8 +120,7 @@ import TestSupport
     #expect(running.waitForOutput(containing: "no such file"))
     _ = try folder.file("_b.blectl", "note \"two\"\n")
     #expect(running.waitForOutput(containing: "two"))
-    running.signal(SIGINT)
-    let result = running.wait()
+    let result = running.end(by: SIGINT)
     #expect(result.status == 130, "\(result.text)\(result.errors)")
     #expect(result.errors.contains("devices.json changed. Running again.") && result.errors.contains("a.blectl changed. Running again."))
   }

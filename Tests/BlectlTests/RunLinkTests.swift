@@ -50,8 +50,7 @@ import TestSupport
     let running = try Blectl.start(
       ["run", script, "--junit", report, "--trace", trace], adapter: "sim:\(try file(Self.device))", virtual: false)
     #expect(running.waitForOutput(containing: "✓ one"))
-    running.signal(SIGINT)
-    let result = running.wait()
+    let result = running.end(by: SIGINT)
     #expect(result.status == 130, "\(result.text)\(result.errors)")
     let junit = try String(contentsOfFile: report, encoding: .utf8)
     #expect(junit.contains(#"errors="1""#) && junit.contains(#"skipped="1""#) && junit.contains(#"name="never""#), "\(junit)")

@@ -265,8 +265,7 @@ import TestSupport
     let running = try Blectl.start(["run", file], virtual: false)
     #expect(running.waitForOutput(containing: "number 1 "))
     #expect(!String(decoding: running.outputSoFar, as: UTF8.self).contains("number 300"))
-    running.signal(SIGINT)
-    let result = running.wait()
+    let result = running.end(by: SIGINT)
     #expect(result.status == 130)
     #expect(result.text.contains("not run"))
   }

@@ -110,8 +110,7 @@ import TestSupport
     running.send([UInt8](repeating: 0, count: 300_000))
     // So many bytes that some are confirmed.
     #expect(running.nextLine { ((try? Record($0))?.int("bytes") ?? 0) > 100_000 } != nil)
-    running.signal(SIGINT)
-    let result = running.wait()
+    let result = running.end(by: SIGINT)
     #expect(result.status == 130 && result.errors.contains("resume_offset"), "\(result.errors)")
   }
 

@@ -31,8 +31,7 @@ import TestSupport
     let running = try Blectl.start(["repl", "--json"], adapter: Self.band)
     for line in ["connect name:Band-C", "\(silent) -t 80000"] { running.send(line: line) }
     cancelTheWrite(running)
-    running.endInput()
-    let result = running.wait()
+    let result = running.finish()
     let done = try result.records.first { $0.int("id") == 2 }
     #expect(done?.int("status") == 130, "\(result.text)")
     #expect(done?["error"]?.string("kind") == "interrupted" && done?["error"]?.string("message") == "Canceled.", "\(result.text)")
@@ -44,8 +43,7 @@ import TestSupport
     running.send(line: "connect name:Panel")
     running.send(line: "write fff6 \(String(repeating: "00", count: 400)) --mode command --chunk 1 --gap 60000")
     cancelTheWrite(running)
-    running.endInput()
-    let done = try running.wait().records.first { $0.int("id") == 2 && $0.string("event") == "done" }
+    let done = try running.finish().records.first { $0.int("id") == 2 && $0.string("event") == "done" }
     #expect(done?.int("status") == 130 && done?["error"]?.string("message")?.contains("of 400 bytes") == true, "\(done as Any)")
   }
 
@@ -87,8 +85,7 @@ import TestSupport
     for line in ["connect name:Band-7", "connect name:Nobody -t 1", "read 2a19"] { running.send(line: line) }
     #expect(running.nextLine { $0.contains(#""done","id":3"#) } != nil)
     running.send(line: "read 2a19")
-    running.endInput()
-    let result = running.wait()
+    let result = running.finish()
     #expect(try result.statuses == ["1": 0, "2": 2, "3": 2, "4": 0], "\(result.text)")
     let message = try result.records.first { $0.int("id") == 3 }?["error"]?.string("message")
     #expect(message?.hasPrefix("Not connected: ") == true && message?.contains("To try again: connect name:Nobody") == true)
@@ -99,8 +96,7 @@ import TestSupport
     for line in ["connect name:Band-7", "connect name:One -t 2", "connect name:Two -t 1"] { running.send(line: line) }
     for id in [3, 2] { #expect(running.nextLine { $0.contains(#""done","id":\#(id)"#) } != nil) }
     running.send(line: "read 2a19")
-    running.endInput()
-    #expect(try running.wait().statuses == ["1": 0, "2": 2, "3": 2, "4": 0])
+    #expect(try running.finish().statuses == ["1": 0, "2": 2, "3": 2, "4": 0])
   }
 
   @Test func withoutADeviceThereIsNoneAfterwards() throws {
@@ -142,8 +138,7 @@ import TestSupport
     for line in ["connect name:Band-C", "\(silent) -t 80000"] { running.send(line: line) }
     cancelTheWrite(running)
     running.send(line: #"{"id":"next","command":"read 2a19 -t 3"}"#)
-    running.endInput()
-    let result = running.wait()
+    let result = running.finish()
     let done = try result.records.first { $0.string("id") == "next" && $0.string("event") == "done" }
     #expect(done?.int("status") == 4, "\(result.text)")
     let limit = done?["error"]?.string("message")?.firstMatch(of: #/in ([0-9.]+) s/#).flatMap { Double(String($0.1)) }

@@ -24,8 +24,7 @@ import TestSupport
     let air = try ListeningAir()
     let client = try Blectl.start(arguments.map { $0 == "FILE" ? file : $0 }, adapter: air.adapter, virtual: false)
     #expect(client.waitForOutput(containing: when))
-    client.signal(SIGKILL)
-    _ = client.wait()
+    client.end(by: SIGKILL)
     #expect(try air.client("disconnected")?.int("clients") == 0)
     // Its links end like those of an unplugged adapter: after the supervision timeout the device is free again.
     try Self.isWhole(air)
@@ -50,8 +49,7 @@ import TestSupport
     #expect(air.process.waitForOutput(containing: "does not send H4 packets", times: 3))
     let seen = other.outputCount
     #expect(other.waitForOutput(after: seen) { $0.contains("notification") })
-    other.signal(SIGKILL)
-    _ = other.wait()
+    other.end(by: SIGKILL)
     try Self.isWhole(air)
     _ = air.end()
   }
@@ -97,8 +95,7 @@ import TestSupport
     clients = []
     try last.send(SimListenTests.resetCommand)
     #expect(try last.read(7) == SimListenTests.resetComplete)
-    air.signal(SIGTERM)
-    let result = air.wait()
+    let result = air.end(by: SIGTERM)
     #expect(result.status == 143 && result.errors.components(separatedBy: "EMFILE").count == 2, "\(result.errors)")
   }
 }

@@ -60,8 +60,7 @@ import Traces
     #expect(first.waitForOutput(containing: "notification"))
     #expect(try air.blectl("read", "D1:00:00:00:00:01", "2a00").status == 0)
     #expect(air.process.isRunning && Self.exists(air.path))
-    first.signal(SIGINT)
-    #expect(first.wait().status == 130)
+    #expect(first.end(by: SIGINT).status == 130)
     let result = air.process.wait()
     #expect(result.status == 0 && !Self.exists(air.path), "\(result.errors)")
     let clients = try result.records.filter { $0.string("event") == "client" }
@@ -88,8 +87,7 @@ import Traces
       killed.waitForOutput(
         containing: "Listening on unix:\(file.path). Press Ctrl-C to stop. Try: BLECTL_ADAPTER="
           + "unix:\(file.path) blectl scan"))
-    killed.signal(SIGKILL)
-    _ = killed.wait()
+    killed.end(by: SIGKILL)
     #expect(Self.exists(file.path))
     let next = try Blectl.start(arguments + ["--once"], hasInput: false)
     #expect(next.waitForOutput(containing: "Listening on"))
@@ -204,8 +202,7 @@ import Traces
     #expect(hidden.status == 2, "\(hidden.errors)")
     let second = try air.start("read", "name:Note-1", "fff1", "--wait", "-t", "60", "-v")
     #expect(second.waitForOutput(containing: "Looking for"))
-    first.endInput()
-    #expect(first.wait().status == 0)
+    #expect(first.finish().status == 0)
     #expect(second.wait().status == 0)
     _ = air.end()
   }

@@ -41,8 +41,7 @@ import TestSupport
     let file = try TemporaryFolder.file(SendFileTests.picture)
     let running = try Blectl.start(arguments.map { $0 == "FILE" ? file : $0 }, virtual: false, reading: .errorsOnly)
     #expect(running.waitForOutput(containing: sign))
-    running.signal(SIGINT)
-    let result = running.wait()
+    let result = running.end(by: SIGINT)
     #expect(result.status == 130 && !result.wasKilled, "\(result.errors)")
   }
 
@@ -114,7 +113,6 @@ import TestSupport
   @Test func aSlowErrorOutputHoldsNothingUp() throws {
     let running = try Blectl.start(["read", "name:Band-7", "2a19", "-vv"], reading: .outputOnly)
     #expect(running.nextLine { !$0.isEmpty } != nil)
-    running.signal(SIGINT)
-    #expect(running.wait().status == 130)
+    #expect(running.end(by: SIGINT).status == 130)
   }
 }

@@ -43,8 +43,7 @@ import TestSupport
       ["tune", "name:Panel", "fff6", "--verify", "notify:fff7", "--size", "2000", "--gap", "0,8", "--mode", "command", "-v"], virtual: false
     )
     #expect(running.waitForOutput(containing: "2 of "))
-    running.signal(SIGINT)
-    let result = running.wait()
+    let result = running.end(by: SIGINT)
     #expect(result.status == 130 && result.lines.count > 1 && result.errors.contains("Measured "), "\(result.text)\(result.errors)")
   }
 

@@ -31,7 +31,6 @@ final class BumbleClient: Sendable {
   }
 
   func end() {
-    process.endInput()
-    _ = process.wait()
+    process.finish()
   }
 }

@@ -116,8 +116,7 @@ import TestSupport
     let air = try BumbleAir()
     let listening = try Blectl.start(["notify", Self.peer, "ffe5", "--json"], adapter: air.adapter, virtual: false)
     #expect(listening.waitForOutput(containing: "notification"))
-    listening.signal(SIGINT)
-    #expect(listening.wait().status == 130)
+    #expect(listening.end(by: SIGINT).status == 130)
     #expect(air.event("disconnected")?.int("reason") == 0x13)
   }
 

@@ -38,8 +38,7 @@ import TestSupport
     func blectl(_ arguments: String...) throws -> Blectl.Result { try Blectl.run(arguments, adapter: adapter, virtual: false) }
 
     func end() -> Int32 {
-      process.signal(SIGTERM)
-      return process.wait().status
+      return process.end(by: SIGTERM).status
     }
   }
 
@@ -66,8 +65,7 @@ import TestSupport
     #expect(try air.blectl("write", Self.board, "fff1", "0123456789").status == 0)
     let seen = listening.outputCount
     #expect(listening.waitForOutput(after: seen) { $0.contains("notification") })
-    listening.signal(SIGINT)
-    #expect(listening.wait().status == 130)
+    #expect(listening.end(by: SIGINT).status == 130)
     // The same with the devices exchanged.
     try bumble.ask("connect \(Self.other)")
     try bumble.ask("command fff1 ffff")
@@ -86,8 +84,7 @@ import TestSupport
     try bumble.ask("connect \(Self.board)")
     try bumble.ask("subscribe fff2")
     #expect(try bumble.next("value") != nil)
-    bumble.process.signal(SIGKILL)
-    _ = bumble.process.wait()
+    bumble.process.end(by: SIGKILL)
     let read = try air.blectl("read", Self.board, "fff1", "-t", "60")
     #expect(read.status == 0, "\(read.errors)")
     #expect(air.end() == 143)

@@ -55,11 +55,9 @@ import Traces
       client.send(line: line)
       #expect(client.nextLine { $0.contains("\"event\": \"done\"") } != nil, "\(line)")
     }
-    client.endInput()
-    #expect(client.wait().status == 0)
+    #expect(client.finish().status == 0)
     try expectAgreement(on: theirs.path, packets: 50)
-    simulated.signal(SIGINT)
-    _ = simulated.wait()
+    simulated.end(by: SIGINT)
   }
 
   /// A recording of a bluetoothd session, made with `btmon -w`.

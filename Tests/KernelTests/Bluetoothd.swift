@@ -43,8 +43,7 @@ final class Bluetoothd {
   /// Stops the daemon and disconnects its links.
   func stop() {
     for process in [process, bus] {
-      process.signal(SIGTERM)
-      _ = process.wait()
+      process.end(by: SIGTERM)
     }
     _ = try? Guest.switchOff(adapter)
     _ = try? Guest.switchOn(adapter)

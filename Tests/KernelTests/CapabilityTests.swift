@@ -61,8 +61,7 @@ extension KernelTests {
       try #require(isAnswered, "\(arguments)")
       try expectRights(permitted)
       running.signal(SIGINT)
-      running.endInput()
-      _ = running.wait()
+      running.finish()
     }
 
     @Test(arguments: [("hci0", both), ("sim", 0)]) func ofScreens(_ adapter: String, _ permitted: UInt64) throws {
@@ -89,8 +88,7 @@ extension KernelTests {
       #expect(listening.waitForOutput(containing: "notification"))
       let peer = try run("-i", "hci0", "peers", "--json").records.first { $0.string("address") == BumbleAir.peer }
       #expect(peer?.string("address_type") == "random" && peer?.bool("connected") == true)
-      listening.signal(SIGINT)
-      #expect(listening.wait().status == 130)
+      #expect(listening.end(by: SIGINT).status == 130)
       try Guest.expectQuiet()
       try Guest.switchOff("hci0")
       defer { _ = try? Guest.switchOn("hci0") }

@@ -31,8 +31,7 @@ final class Conversation {
 
   /// The tools' own quit commands wait for events that may never happen.
   func end() {
-    process.signal(SIGKILL)
-    _ = process.wait()
+    process.end(by: SIGKILL)
   }
 
   private static func plain(_ output: String) -> String {

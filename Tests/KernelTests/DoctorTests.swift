@@ -39,8 +39,7 @@ extension KernelTests {
         let notes = try Guest.blectl("doctor", "--json").records.filter { $0.string("state") == "note" && $0.string("subject") == "HCI" }
         return notes.contains { $0.string("message")?.contains("btmon (pid ") == true }
       }
-      monitor.signal(SIGTERM)
-      _ = monitor.wait()
+      monitor.end(by: SIGTERM)
     }
 
     @Test func aDeviceThatTheKernelConnectsTo() throws {
@@ -103,8 +102,7 @@ extension KernelTests {
       let listening = try Guest.start("notify", "\(BumbleAir.peer)/random", "ffe5", "--json")
       #expect(listening.waitForOutput(containing: "notification"))
       let result = try Guest.blectl("-i", "hci0", "doctor", "--json")
-      listening.signal(SIGINT)
-      #expect(listening.wait().status == 130)
+      #expect(listening.end(by: SIGINT).status == 130)
       #expect(result.status == 0 && result.text.contains("is connected to \(BumbleAir.peer)"), "\(result.text)")
       #expect(result.text.contains("blectl (pid ") && result.text.contains("Stop that program."), "\(result.text)")
       try Guest.expectQuiet()

@@ -76,8 +76,7 @@ extension KernelTests {
       let listening = try Guest.start("notify", "\(BumbleAir.peer)/random", "ffe5", "--json")
       #expect(listening.waitForOutput(containing: "notification"))
       expect(try Guest.blectl("read", "\(BumbleAir.peer)/random", "ffe2", "--json"), 3, "another program is using")
-      listening.signal(SIGINT)
-      #expect(listening.wait().status == 130)
+      #expect(listening.end(by: SIGINT).status == 130)
       try Guest.expectQuiet()
       // Two scans share the controller. The first to end does not stop the other.
       let long = try Guest.start("scan", "--json", "--duration", "6", "--duplicates")
@@ -92,8 +91,7 @@ extension KernelTests {
       for arguments in [["scan", "--json", "--duration", "0"], ["notify", "\(BumbleAir.peer)/random", "ffe5", "--json"]] {
         let running = try Blectl.start(arguments, adapter: nil, virtual: false, hasInput: false)
         #expect(running.waitForOutput(containing: "event"))
-        running.signal(SIGINT)
-        #expect(running.wait().status == 130)
+        #expect(running.end(by: SIGINT).status == 130)
         try Guest.expectQuiet()
       }
     }

@@ -46,8 +46,7 @@ extension KernelTests {
       guard !ends else { return try RunningProcess.run(command) }
       let process = try RunningProcess(command, hasInput: false)
       _ = process.waitForOutput(containing: "failed: ")
-      process.signal(SIGTERM)
-      return process.wait()
+      return process.end(by: SIGTERM)
     }
 
     /// Both fail alike without such an adapter, with an adapter that is down, and without a device.
@@ -70,8 +69,7 @@ extension KernelTests {
         let process = try RunningProcess(program + words, hasInput: false)
         // gatttool writes a line in pieces.
         #expect(process.waitForOutput(after: 0) { $0.count { $0 == "\n" } >= 4 })
-        process.signal(SIGINT)
-        return Array(process.wait().lines.prefix(4))
+        return Array(process.end(by: SIGINT).lines.prefix(4))
       }
       let theirs = try heard(["gatttool"])
       try Guest.waitForNoLink()

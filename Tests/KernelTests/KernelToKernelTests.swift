@@ -88,8 +88,7 @@ extension KernelTests {
         try await onLoop { peripheral.notifyOnce(30_000) }
         let last = "\"\(Octets.hex(Octets.u32le(30_000)))\""
         #expect(listening.nextLine { $0.contains(last) } != nil)
-        listening.signal(SIGINT)
-        let result = listening.wait()
+        let result = listening.end(by: SIGINT)
         #expect(result.status == 130)
         let lost = Self.lost(result)
         #expect(lost > 0, "\(result.errors)")

@@ -92,8 +92,7 @@ private final class Monitor {
     _ = try RunningProcess.run(["hcitool", "-i", "hci0", "cmd", "0x05", "0x0005", "ad", "0e"])
     let path = path
     try Guest.wait(for: "btmon to have written all") { try Data(contentsOf: URL(fileURLWithPath: path)).range(of: marker) != nil }
-    process.signal(SIGTERM)
-    _ = process.wait()
+    process.end(by: SIGTERM)
     return path
   }
 

@@ -60,8 +60,7 @@ extension KernelTests {
       try encrypt()
       // Packets that arrive later follow the command in the trace.
       #expect(link.nextLine { $0.contains("notification") } != nil)
-      link.signal(SIGINT)
-      let result = link.wait()
+      let result = link.end(by: SIGINT)
       #expect(result.status == 130, "\(result.errors)")
       let packets = try packets(file)
       #expect(packets.contains { $0.starts(with: [1, 0x19, 0x20]) })

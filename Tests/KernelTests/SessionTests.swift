@@ -17,8 +17,7 @@ extension KernelTests {
       #expect(running.waitForOutput(containing: #""event":"done","id":6"#))
       running.send(line: "disconnect \(first)")
       running.send(line: "read \(second) ffe2")
-      running.endInput()
-      let result = running.wait()
+      let result = running.finish()
       #expect(result.status == 0, "\(result.text)\(result.errors)")
       let values = try result.records.filter { $0.string("event") == "value" }
       #expect(values.count == 4 && Set(values.compactMap { $0.string("address") }).count == 2)
@@ -37,8 +36,7 @@ extension KernelTests {
       #expect(running.nextLine { $0.contains(#""event":"reconnected""#) && $0.contains(#""subscriptions":1"#) } != nil)
       #expect(running.nextLine { $0.contains("notification") } != nil)
       running.send(line: "read ffe2")
-      running.endInput()
-      let result = running.wait()
+      let result = running.finish()
       #expect(try result.status == 0 && result.records.contains { $0.string("event") == "value" }, "\(result.errors)")
       try Guest.expectQuiet(air.adapter)
     }

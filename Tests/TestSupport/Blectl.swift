@@ -18,8 +18,7 @@ package enum Blectl {
     let running = try start(
       arguments, environment: environment, folder: folder, adapter: adapter, virtual: virtual, hasInput: input != nil)
     running.send(input ?? [])
-    running.endInput()
-    return running.wait()
+    return running.finish()
   }
 
   package static func run(_ arguments: String..., input: [UInt8]? = nil, adapter: String? = "sim") throws -> Result {

@@ -35,8 +35,7 @@ package final class BumbleAir: Sendable {
     process = try RunningProcess(
       [python, script.path, "0"] + options, environment: ProcessInfo.processInfo.environment.merging(environment) { $1 }, isLimited: false)
     guard let ready = process.nextLine(where: { $0.hasPrefix("READY ") })?.dropFirst(6) else {
-      process.endInput()
-      throw NotReady(description: "bumble_air.py \(options) is not ready: \(process.wait().errors)")
+      throw NotReady(description: "bumble_air.py \(options) is not ready: \(process.finish().errors)")
     }
     adapter = Int(ready).map { "tcp:127.0.0.1:\($0)" } ?? String(ready)
   }
@@ -45,14 +44,12 @@ package final class BumbleAir: Sendable {
 
   /// Stops it cleanly and frees its resources. Idempotent.
   package func stop() {
-    process.endInput()
-    _ = process.wait()
+    process.finish()
   }
 
   /// Ends it abruptly, as a power failure would.
   package func kill() {
-    process.signal(SIGKILL)
-    _ = process.wait()
+    process.end(by: SIGKILL)
   }
 
   /// Sends a line to its standard input: "away", "back".

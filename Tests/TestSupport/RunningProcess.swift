@@ -117,8 +117,7 @@ package final class RunningProcess: @unchecked Sendable {
   ) throws -> ProcessResult {
     let running = try RunningProcess(command, environment: environment, hasInput: input != nil)
     running.send(input ?? [])
-    running.endInput()
-    return running.wait()
+    return running.finish()
   }
 
   /// The number of bytes on standard output so far.
@@ -166,6 +165,18 @@ package final class RunningProcess: @unchecked Sendable {
       if matches(line) { return line }
     }
     return nil
+  }
+
+  /// Ends the input and waits for the end of the program.
+  @discardableResult package func finish() -> ProcessResult {
+    endInput()
+    return wait()
+  }
+
+  /// Sends a signal and waits for the end of the program.
+  @discardableResult package func end(by number: Int32) -> ProcessResult {
+    signal(number)
+    return wait()
   }
 
   package func wait() -> ProcessResult {
