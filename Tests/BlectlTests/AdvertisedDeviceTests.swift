@@ -31,7 +31,7 @@ import TestSupport
     """#
 
   private func three(_ arguments: String...) throws -> (file: String, result: ProcessResult) {
-    let file = try TemporaryFolder.file(Array(Self.three.utf8))
+    let file = try TemporaryFolder.file(Self.three)
     return (file, try Blectl.run(arguments.map { $0 == "FILE" ? file : $0 }, adapter: "sim:\(file)"))
   }
 
@@ -68,7 +68,7 @@ import TestSupport
   }
 
   @Test func scannedAsATable() throws {
-    let file = try TemporaryFolder.file(Array(Self.three.utf8))
+    let file = try TemporaryFolder.file(Self.three)
     let terminal = try PseudoTerminal(
       [Blectl.path, "-i", "sim:\(file)", "scan", "-d", "3", "--device", file], columns: 220, rows: 24,
       environment: ["BLECTL_CLOCK": "virtual", "NO_COLOR": "1"])
@@ -115,8 +115,7 @@ import TestSupport
   }
 
   @Test func aFileWithoutARuleIsWrongUse() throws {
-    let file = try TemporaryFolder.file(
-      Array(#"{"device": "Plain", "advertisement": {"manufacturer_data": {"0305": {"header": "01"}}}}"#.utf8))
+    let file = try TemporaryFolder.file(#"{"device": "Plain", "advertisement": {"manufacturer_data": {"0305": {"header": "01"}}}}"#)
     let result = try Blectl.run("mac-from-adv", "--device", file, "--hex", "020106")
     #expect(
       result.status == 64 && result.errors.contains(file) && result.errors.contains("advertisement.mac is missing"), "\(result.errors)")
@@ -144,7 +143,7 @@ import TestSupport
     let folder = TemporaryFolder.path()
     try FileManager.default.createDirectory(atPath: "\(folder)/blectl", withIntermediateDirectories: true)
     try #"{"uuids": {"fff1": "Mine"}}"#.write(toFile: "\(folder)/blectl/names.json", atomically: true, encoding: .utf8)
-    let file = try TemporaryFolder.file(Array(Self.three.utf8))
+    let file = try TemporaryFolder.file(Self.three)
     let text = try Blectl.run(
       ["services", "name:Good", "--device", file], environment: ["XDG_CONFIG_HOME": folder], adapter: "sim:\(file)"
     ).text
@@ -162,7 +161,7 @@ import TestSupport
   // MARK: All of them
 
   @Test func aFileThatCannotBeUsed() throws {
-    let file = try TemporaryFolder.file(Array("{\n  \"device\": 1}".utf8))
+    let file = try TemporaryFolder.file("{\n  \"device\": 1}")
     for command in [["scan"], ["mac-from-adv"], ["services", "name:Good"], ["call", "name:Good", "go"]] {
       // The adapter does not exist, so the error is reported before anything is sent.
       let result = try Blectl.run(command + ["--device", file], adapter: "hci99")

@@ -60,13 +60,12 @@ import TestSupport
   /// A failure ends a write that still has segments left.
   @Test func aFailureEndsAWriteThatGoesOn() throws {
     let file = try TemporaryFolder.file(
-      Array(
-        """
-        { "name": "Picky", "address": "D1:00:00:00:00:71/random", "advertisement": { "name": "Picky" }, "services": [
-          { "uuid": "fff0", "characteristics": [
-            { "uuid": "fff1", "properties": ["write_without_response"], "reactions": [{ "then": [{ "notify": "fff2", "value": "ee07" }] }] },
-            { "uuid": "fff2", "properties": ["notify"] } ] } ] }
-        """.utf8))
+      """
+      { "name": "Picky", "address": "D1:00:00:00:00:71/random", "advertisement": { "name": "Picky" }, "services": [
+        { "uuid": "fff0", "characteristics": [
+          { "uuid": "fff1", "properties": ["write_without_response"], "reactions": [{ "then": [{ "notify": "fff2", "value": "ee07" }] }] },
+          { "uuid": "fff2", "properties": ["notify"] } ] } ] }
+      """)
     let result = try Blectl.run(
       "write", "name:Picky", "fff1", String(repeating: "01", count: 1000), "--chunk", "20", "--gap", "1000", "--fail-on", "fff2=ee",
       "--collect", "5",
@@ -78,14 +77,13 @@ import TestSupport
   /// Values collected before a failure are shown, even with segments left.
   @Test func whatWasCollectedBeforeAFailureIsShown() throws {
     let file = try TemporaryFolder.file(
-      Array(
-        """
-        { "name": "Slow", "address": "D1:00:00:00:00:72/random", "advertisement": { "name": "Slow" }, "services": [
-          { "uuid": "fff0", "characteristics": [
-            { "uuid": "fff1", "properties": ["write_without_response"], "reactions": [
-              { "then": [{ "notify": "fff2", "value": "01" }, { "notify": "fff2", "value": "ee", "after_ms": 1500 }] }] },
-            { "uuid": "fff2", "properties": ["notify"] } ] } ] }
-        """.utf8))
+      """
+      { "name": "Slow", "address": "D1:00:00:00:00:72/random", "advertisement": { "name": "Slow" }, "services": [
+        { "uuid": "fff0", "characteristics": [
+          { "uuid": "fff1", "properties": ["write_without_response"], "reactions": [
+            { "then": [{ "notify": "fff2", "value": "01" }, { "notify": "fff2", "value": "ee", "after_ms": 1500 }] }] },
+          { "uuid": "fff2", "properties": ["notify"] } ] } ] }
+      """)
     let result = try Blectl.run(
       "write", "name:Slow", "fff1", String(repeating: "01", count: 400), "--chunk", "20", "--gap", "1000", "--fail-on", "fff2=ee",
       "--collect", "5",

@@ -101,7 +101,7 @@ import TestSupport
   }
 
   @Test func wrongFiles() throws {
-    let other = try TemporaryFolder.file(Array("x".utf8))
+    let other = try TemporaryFolder.file("x")
     let link = TemporaryFolder.path()
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: other)
     #expect(try run("pair", "SafeLock", "--passkey", "246810").status == 0)
@@ -112,7 +112,7 @@ import TestSupport
       (["delete", "x"], 64, "unpair PEER"),
       (["export", link], 74, "Cannot write the keys to \"\(link)\": it is a symbolic link"), (["import", "/nowhere"], 66, "/nowhere"),
       (["import", TemporaryFolder.path()], 66, "no such file"),
-      (["import", try TemporaryFolder.file(Array("{\n \"bonds\": [{}]}".utf8))], 66, ":2: adapter: Expected adapter and adapter_type"),
+      (["import", try TemporaryFolder.file("{\n \"bonds\": [{}]}")], 66, ":2: adapter: Expected adapter and adapter_type"),
     ] as [([String], Int32, String)] {
       let result = try Blectl.run(["bonds"] + arguments, input: [], environment: ["XDG_STATE_HOME": state])
       #expect(result.status == status && result.errors.contains(message), "\(arguments): \(result.status) \(result.errors)")
@@ -122,7 +122,7 @@ import TestSupport
 
   /// A file that others could read becomes one that they cannot, and who has it open reads no key.
   @Test func anOldFileIsReplaced() throws {
-    let file = try TemporaryFolder.file(Array("x".utf8))
+    let file = try TemporaryFolder.file("x")
     try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
     let before = try #require(FileHandle(forReadingAtPath: file))
     #expect(try run("pair", "SafeLock", "--passkey", "246810").status == 0 && run("bonds", "export", file).status == 0)

@@ -37,7 +37,7 @@ import Traces
       Self.device("Plain", "D1:00:00:00:03:60", "", "read"),
       Self.device("Safe", "D1:00:00:00:03:61", "\"security\": \(security),", "read_encrypted"),
     ]
-    let adapter = "sim:\(try TemporaryFolder.file(Array("[\(devices.joined(separator: ","))]".utf8)))"
+    let adapter = "sim:\(try TemporaryFolder.file("[\(devices.joined(separator: ","))]"))"
     let state = TemporaryFolder.path()
     func cost(_ address: String) throws -> Cost {
       let trace = TemporaryFolder.path()
@@ -71,7 +71,7 @@ import Traces
     func run(_ address: String, _ arguments: String...) throws -> Blectl.Result {
       let text = Self.device("Tag", address, #""security": {"io": "none"},"#, "read_encrypted")
       return try Blectl.run(
-        arguments, environment: ["XDG_STATE_HOME": state], adapter: "sim:\(TemporaryFolder.file(Array(text.utf8)))")
+        arguments, environment: ["XDG_STATE_HOME": state], adapter: "sim:\(TemporaryFolder.file(text))")
     }
     #expect(try run(Self.identity, "pair", "Tag").status == 0)
     // Simulated devices distribute no identity resolving key.
@@ -96,7 +96,7 @@ import Traces
 
   @Test func aKeyOnTheCommandLine() throws {
     let now = Self.address(7).description
-    let adapter = "sim:\(try TemporaryFolder.file(Array(Self.device("Tag", now, "", "read").utf8)))"
+    let adapter = "sim:\(try TemporaryFolder.file(Self.device("Tag", now, "", "read")))"
     func scan(_ arguments: String...) throws -> Blectl.Result { try Blectl.run(["scan", "--count", "1"] + arguments, adapter: adapter) }
     let unknown = try #require(try scan("--json", "--irk", Self.irkDigits).records.first)
     #expect(unknown.string("address") == now && unknown.isNull("identity"))

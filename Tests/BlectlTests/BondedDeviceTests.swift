@@ -150,7 +150,7 @@ private let other = "D1:00:00:00:00:A1"
 
   @Test func aScript() throws {
     let user = try User()
-    let script = try TemporaryFolder.file(Array("device Lock\ntest a\n  read ff01\n  expect == \"own\"\nend\n".utf8))
+    let script = try TemporaryFolder.file("device Lock\ntest a\n  read ff01\n  expect == \"own\"\nend\n")
     try user.around(Self.foreign)
     let refused = try user.run("run", script)
     #expect(refused.status == 5 && (refused.text + refused.errors).contains(other), "\(refused.text)\(refused.errors)")

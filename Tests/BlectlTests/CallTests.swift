@@ -32,7 +32,7 @@ import TestSupport
          {"uuid": "ff01", "properties": ["notify"]}, {"uuid": "ff02", "properties": ["write"]}]}],
         "answers": {"go": [\#(answers)], "other": [{"notify": "ff01", "value": "57"}]}}}
       """#
-    let file = try TemporaryFolder.file(Array(text.utf8))
+    let file = try TemporaryFolder.file(text)
     return try Blectl.run(["call", "--device", file, "name:Made"] + arguments + (json ? ["--json"] : []), adapter: "sim:\(file)")
   }
 
@@ -158,7 +158,7 @@ import TestSupport
     let page = try String(contentsOf: ManualTests.root.appendingPathComponent("man/blectl-device.5"), encoding: .utf8)
     let example = try #require(page.components(separatedBy: ".Sh EXAMPLES").last?.components(separatedBy: ".Bd -literal\n").last)
     let text = try #require(example.components(separatedBy: ".Ed").first).replacingOccurrences(of: "\\(de", with: "°")
-    let file = try TemporaryFolder.file(Array(text.utf8))
+    let file = try TemporaryFolder.file(text)
     func run(_ arguments: String...) throws -> ProcessResult {
       try Blectl.run(["call", "name:Thermo-1", "history"] + arguments, adapter: "sim:\(file)")
     }

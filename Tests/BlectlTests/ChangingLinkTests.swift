@@ -6,13 +6,12 @@ import TestSupport
     _ link: String, _ more: String = "", octets: [UInt8] = SendFileTests.picture, _ options: [String] = []
   ) throws -> (sent: Record?, result: Blectl.Result) {
     let device = try TemporaryFolder.file(
-      Array(
-        """
-        {"name": "Link", "address": "D1:00:00:00:00:11/random", "advertisement": {"name": "Link"}, "mtu": 247, "phys": ["1m", "2m", "coded"],
-          \(more) "link": {\(link)}, "services": [{"uuid": "fff0", "characteristics": [
-            {"uuid": "fff6", "properties": ["write", "write_without_response"], "sink": {"report": "fff7"}},
-            {"uuid": "fff7", "properties": ["read", "notify"]}]}]}
-        """.utf8))
+      """
+      {"name": "Link", "address": "D1:00:00:00:00:11/random", "advertisement": {"name": "Link"}, "mtu": 247, "phys": ["1m", "2m", "coded"],
+        \(more) "link": {\(link)}, "services": [{"uuid": "fff0", "characteristics": [
+          {"uuid": "fff6", "properties": ["write", "write_without_response"], "sink": {"report": "fff7"}},
+          {"uuid": "fff7", "properties": ["read", "notify"]}]}]}
+      """)
     let result = try Blectl.run(
       ["send-file", "name:Link", "fff6", try TemporaryFolder.file(octets), "--verify", "notify:fff7", "--json"] + options,
       adapter: "sim:\(device)")

@@ -54,7 +54,7 @@ import TestSupport
   private static func checkAll(_ shell: String, _ start: String, _ each: (String) -> String) throws {
     let folder = try folder()
     let script = try TemporaryFolder.file(
-      Array("\(start) \(folder)/\(shell.prefix { $0 != " " })\n\(typed.map { each($0.line) + "\necho ====\n" }.joined())".utf8))
+      "\(start) \(folder)/\(shell.prefix { $0 != " " })\n\(typed.map { each($0.line) + "\necho ====\n" }.joined())")
     let result = try Shell.run("PATH=\(folder)/bin:$PATH \(shell) \(script)")
     #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
     let outputs = result.output.components(separatedBy: "====\n")
@@ -77,8 +77,7 @@ import TestSupport
     try FileManager.default.createDirectory(atPath: folder + "/a b/sub", withIntermediateDirectories: true)
     try Data().write(to: URL(fileURLWithPath: folder + "/a b/t.bin"))
     let typed = ["\(folder)/a\\\\ b/", "\\'\(folder)/a b/", "\"\(folder)/a b/"]
-    let script = try TemporaryFolder.file(
-      Array("source \(folder)/fish\n\(typed.map { "complete -C 'blectl decode trace \($0)'\n" }.joined())".utf8))
+    let script = try TemporaryFolder.file("source \(folder)/fish\n\(typed.map { "complete -C 'blectl decode trace \($0)'\n" }.joined())")
     let result = try Shell.run("PATH=\(folder)/bin:$PATH fish --no-config \(script)")
     let offered = result.output.split(separator: "\n").map(String.init)
     #expect(result.errors.isEmpty && offered == Array(repeating: ["\(folder)/a b/sub/", "\(folder)/a b/t.bin"], count: 3).flatMap(\.self))

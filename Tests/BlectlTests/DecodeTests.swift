@@ -48,7 +48,7 @@ import TestSupport
     #expect(bytes.status == 66 && bytes.errors.contains("has \(limit + 1) bytes. The limit is \(limit)."), "\(bytes.errors.prefix(500))")
     let fits = try decode(limit, Array(String(repeating: "00", count: limit).utf8))
     #expect(fits.status != 66, "\(fits.errors.prefix(500))")
-    let file = try TemporaryFolder.file(Array(String(repeating: "00", count: 1 << 20).utf8))
+    let file = try TemporaryFolder.file(String(repeating: "00", count: 1 << 20))
     let line = try Blectl.run(["decode"] + words + [file])
     #expect(line.status == 66 && line.errors.contains("is longer than 1 MiB"), "\(line.errors.prefix(500))")
   }

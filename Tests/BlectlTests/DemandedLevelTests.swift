@@ -81,7 +81,7 @@ import Traces
   /// Level 4 also demands LE Secure Connections and a key of 16 bytes.
   @Test func legacyPairing() throws {
     let device = #"{"name": "Old", "address": "D1:00:00:00:00:61/random", "security": {"passkey": "246810", "sc": false}, "services": []}"#
-    let (user, adapter) = (User(), "sim:\(try TemporaryFolder.file(Array(device.utf8)))")
+    let (user, adapter) = (User(), "sim:\(try TemporaryFolder.file(device))")
     let old = "D1:00:00:00:00:61"
     #expect(try user.run("pair", old, "--passkey", "246810", adapter: adapter).status == 0)
     #expect(try user.run("connect", old, "--level", "3", adapter: adapter).status == 0)
@@ -129,7 +129,7 @@ import Traces
   /// subscription is written.
   @Test(arguments: ["subscribe ff01 --level 2", "set level 2", "set level 2\nset level default", "subscribe ff01"])
   func aRestoredLink(_ line: String) throws {
-    let (user, adapter) = (User(), "sim:\(try TemporaryFolder.file(Array(Self.droppy.utf8)))")
+    let (user, adapter) = (User(), "sim:\(try TemporaryFolder.file(Self.droppy))")
     #expect(try user.run("pair", "Droppy", "--io", "none", adapter: adapter).status == 0)
     let lines = ["connect Droppy", line, "subscribe ff01", "set reconnect on", "write ff02 ff", "unpair Droppy", "sleep 20"]
     let result = try user.run(["repl", "--trace", user.trace], adapter: adapter, input: lines.joined(separator: "\n") + "\n")
@@ -144,7 +144,7 @@ import Traces
   @Test func scripts() throws {
     let user = User()
     let text = "device SafeLock level 3\ntest a\n  read ff51\n  expect == \"locked\"\nend\ntest b\n  disconnect\n  read ff51\nend\n"
-    let script = try TemporaryFolder.file(Array(text.utf8))
+    let script = try TemporaryFolder.file(text)
     let without = try user.run("run", script, "--trace", user.trace)
     #expect(
       without.status != 0 && without.text.contains("Sent no request: the connection is not encrypted"), "\(without.text)\(without.errors)")
@@ -158,10 +158,10 @@ import Traces
       ("device SafeLock level 1", "`level` takes 2 to 4, not"), ("device SafeLock level", "takes one word, and perhaps a level"),
       ("device SafeLock lvl 3", ": device name:Lock-01 level 3"), ("device SafeLock level $N", "N"),
     ] {
-      let wrong = try user.run("run", "--dry-run", try TemporaryFolder.file(Array("\(line)\nread ff51\n".utf8)))
+      let wrong = try user.run("run", "--dry-run", try TemporaryFolder.file("\(line)\nread ff51\n"))
       #expect(wrong.status == 64 && (wrong.text + wrong.errors).contains(message), "\(line): \(wrong.text)\(wrong.errors)")
     }
-    let variable = try TemporaryFolder.file(Array("set N 4\ndevice SafeLock level $N\nread ff51\n".utf8))
+    let variable = try TemporaryFolder.file("set N 4\ndevice SafeLock level $N\nread ff51\n")
     #expect(try user.run("run", variable).status == 0 && user.run("run", variable, "--set", "N=9").status == 64)
   }
 
@@ -171,10 +171,10 @@ import Traces
     let session = try User().run("-e", line, "SafeLock", "--level", "3")
     #expect(session.status == 0 && session.text.contains("locked"), "\(session.errors)")
     let text = "device SafeLock level 4\npair --passkey 246810\nread ff51\n"
-    let script = try User().run("run", try TemporaryFolder.file(Array(text.utf8)))
+    let script = try User().run("run", try TemporaryFolder.file(text))
     #expect(script.status == 0, "\(script.text)\(script.errors)")
     let unfit = text.replacing(" --passkey 246810", with: " --io none")
-    #expect(try User().run("run", try TemporaryFolder.file(Array(unfit.utf8))).text.contains("allow only Just Works"))
+    #expect(try User().run("run", try TemporaryFolder.file(unfit)).text.contains("allow only Just Works"))
   }
 
   /// A recording has whatever encryption there was.
@@ -201,7 +201,7 @@ import Traces
     #expect(try user.run("read", "SafeLock", "ff51").errors.contains("\(Self.noBond) 3"))
     #expect(try user.run("read", "Band-7", "2a19").errors.contains("\(Self.noBond) 2"))
     // It protects, so scripts and CI obey it.
-    let script = try TemporaryFolder.file(Array("device SafeLock\ntest a\n  read ff51\nend\n".utf8))
+    let script = try TemporaryFolder.file("device SafeLock\ntest a\n  read ff51\nend\n")
     #expect(try user.run("run", script, with: ["CI": "true"]).status == 5)
     let weak = try user.run("pair", "SafeLock", "--io", "none")
     #expect(weak.status == 5 && weak.errors.contains("allow only Just Works"), "\(weak.errors)")

@@ -62,7 +62,7 @@ import TestSupport
       """
     }
     let (weak, strong) = ("D1:00:00:00:00:21", "D1:00:00:00:00:22")
-    let file = try TemporaryFolder.file(Array("[\(door(weak, -85, 50)), \(door(strong, -45, 500))]".utf8))
+    let file = try TemporaryFolder.file("[\(door(weak, -85, 50)), \(door(strong, -45, 500))]")
     let result = try Blectl.run("connect", "name:door", "--json", adapter: "sim:\(file)")
     #expect(try result.records.first?.string("address") == strong, "\(result.errors)")
     #expect(result.errors.contains("2 devices match name:door. Using the strongest, \(strong)/random"), "\(result.errors)")

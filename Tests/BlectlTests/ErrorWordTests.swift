@@ -5,13 +5,11 @@ import TestSupport
   private func blectl(_ arguments: [String]) throws -> Blectl.Result {
     try Blectl.run(
       arguments,
-      adapter: "sim:"
-        + TemporaryFolder.file(
-          Array(
-            """
-            { "name": "Sensor", "address": "D1:00:00:00:00:30/random", "advertisement": { "name": "Sensor" }, "services": [
-              { "uuid": "fff0", "characteristics": [ { "uuid": "fff3", "properties": ["indicate"] } ] } ] }
-            """.utf8)))
+      adapter: Blectl.simulator(
+        """
+        { "name": "Sensor", "address": "D1:00:00:00:00:30/random", "advertisement": { "name": "Sensor" }, "services": [
+          { "uuid": "fff0", "characteristics": [ { "uuid": "fff3", "properties": ["indicate"] } ] } ] }
+        """))
   }
 
   @Test(arguments: [

@@ -34,14 +34,12 @@ import TestSupport
   /// A person opens the lock by hand. Virtual time stands still until the next key, so the challenge does not expire.
   @Test func somebodyAtATerminalOpensTheLock() throws {
     let repl = try ReplTerminal(adapter: Self.lock)
-    try repl.enter("connect name:SmartLock")
-    try repl.enter("write ffb1 01 --expect ffb2=01")
+    try repl.enter("connect name:SmartLock", "write ffb1 01 --expect ffb2=01")
     let screen = repl.screen.lines.joined(separator: "\n")
     let challenge = try #require(screen.firstMatch(of: /ffb2 "Answer"  01([0-9a-f]{32})/).flatMap { Hex.decode(String($0.1)) }, "\(screen)")
     let key = try #require(Hex.decode("2b7e151628aed2a6abf7158809cf4f3c"))
     let code = try #require(MessageAuthentication.aesCMAC.code(of: challenge + [2], key: key))
-    try repl.enter("write ffb1 02\(Hex.encode(code)) --expect ffb2=0200")
-    try repl.enter("read ffb3 --as hex")
+    try repl.enter("write ffb1 02\(Hex.encode(code)) --expect ffb2=0200", "read ffb3 --as hex")
     try repl.says("01")
     _ = repl.leave()
   }

@@ -33,7 +33,7 @@ import TestSupport
 
   /// Lines that end in a backslash, or seem to.
   @Test func linesGoOn() throws {
-    let file = try TemporaryFolder.file(Array("read 2a19 --as \\\nu8 # see C:\\\nread 2a00 \\\n  --as utf8\n".utf8))
+    let file = try TemporaryFolder.file("read 2a19 --as \\\nu8 # see C:\\\nread 2a00 \\\n  --as utf8\n")
     let result = try Blectl.run("-e", "source \(file)", band)
     #expect(result.lines == ["60", "Band-7"], "\(result.text)\(result.errors)")
     for text in ["read 2a19 \\", "read 2a19 'a\\\nb'"] {
@@ -46,7 +46,7 @@ import TestSupport
   @Test func whatIsWaitedForIsSubscribedToBefore() throws {
     let first = try Blectl.run("-e", "read 2a19; write ff02 1b9901; -t 5 wait ff01", band)
     #expect(first.status == 0 && first.text.contains("ff01 567b"), "\(first.text)\(first.errors)")
-    let file = try TemporaryFolder.file(Array("read ffff\nwait ff01\n".utf8))
+    let file = try TemporaryFolder.file("read ffff\nwait ff01\n")
     let input = Array("connect name:Band-7\nsource \(file)\nread ff01@2902 --as hex\n".utf8)
     let second = try Blectl.run(["repl"], input: input, adapter: "sim")
     #expect(second.status == 2 && second.lines.last == "0000", "\(second.text)\(second.errors)")
@@ -112,15 +112,15 @@ import TestSupport
   }
 
   @Test func aFileOfCommands() throws {
-    let inner = try TemporaryFolder.file(Array("read 2a00\n".utf8))
-    let outer = try TemporaryFolder.file(Array("# battery\nread \\\n  2a19\nsource '\(inner)'\nread ffff\nread 2a01\n".utf8))
+    let inner = try TemporaryFolder.file("read 2a00\n")
+    let outer = try TemporaryFolder.file("# battery\nread \\\n  2a19\nsource '\(inner)'\nread ffff\nread 2a01\n")
     let result = try Blectl.run(["connect", "name:Band-7"], input: Array("source '\(outer)'\nread 2a19 --as u8\n".utf8))
     #expect(result.status == 2 && result.lines.suffix(3).map { String($0.prefix(6)) } == ["3c  60", "Band-7", "60"], "\(result.text)")
     #expect(result.errors.contains("line 1: ") && result.errors.contains("\(outer):5: "), "\(result.errors)")
     let all = try Blectl.run(["connect", "name:Band-7"], input: Array("source -k '\(outer)'\n".utf8))
     #expect(all.status == 2 && all.lines.count > 10, "\(all.text)")
     for (text, status) in [("read 2a19 \\", Int32(64)), ("# c:\\\nread ffff", 2), ("read 2a19\r\nread ffff\r\n", 2)] {
-      let file = try TemporaryFolder.file(Array(text.utf8))
+      let file = try TemporaryFolder.file(text)
       let result = try Blectl.run(["connect", "name:Band-7"], input: Array("source '\(file)'\n".utf8))
       #expect(result.status == status && (status == 64 || result.errors.contains("\(file):2: ")), "\(text): \(result.errors)")
     }

@@ -76,12 +76,11 @@ import TestSupport
 
   @Test func anAmbiguousAttributeListsTheCandidates() throws {
     let file = try TemporaryFolder.file(
-      Array(
-        """
-        { "name": "Twins", "address": "D1:00:00:00:00:20/random", "advertisement": { "name": "Twins" }, "services": [
-          { "uuid": "fff0", "characteristics": [
-            { "uuid": "fff1", "properties": ["read"], "value": "01" }, { "uuid": "fff1", "properties": ["read"], "value": "02" } ] } ] }
-        """.utf8))
+      """
+      { "name": "Twins", "address": "D1:00:00:00:00:20/random", "advertisement": { "name": "Twins" }, "services": [
+        { "uuid": "fff0", "characteristics": [
+          { "uuid": "fff1", "properties": ["read"], "value": "01" }, { "uuid": "fff1", "properties": ["read"], "value": "02" } ] } ] }
+      """)
     let result = try Blectl.run(["read", "name:Twins", "fff1"], adapter: "sim:\(file)")
     #expect(result.status == 2, "\(result.errors)")
     let handles = result.errors.matches(of: /0x00[0-9a-f]{2}/).count

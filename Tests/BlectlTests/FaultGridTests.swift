@@ -107,7 +107,7 @@ import TestSupport
     for packet in Self.places {
       let device = FaultyDevice(fault: .reset, packet: packet)
       let place: Comment = "reset at packet \(packet) by \(way)"
-      let air = try TemporaryFolder.file(Array(device.description(byRequest: way == .requests).utf8))
+      let air = try TemporaryFolder.file(device.description(byRequest: way == .requests))
       let session = try CommandSession(adapter: "sim:\(air)")
       #expect(try session.run("connect \(device.address)").status == 0, place)
       let sent = try session.run("send-file fff6 \(path) \(way.options)")
@@ -155,12 +155,11 @@ import TestSupport
   /// A device whose count stops for two seconds does not get the rest of a long file.
   @Test func isNoticedBeforeTheEnd() throws {
     let air = try TemporaryFolder.file(
-      Array(
-        """
-        {"name": "Sink", "address": "D1:00:00:00:00:12/random", "advertisement": {"name": "Sink"}, "mtu": 247, "firmware": {"drops_after": 500},
-          "services": [{"uuid": "fff0", "characteristics": [
-            {"uuid": "fff6", "properties": ["write_without_response"], "sink": {"report": "fff7"}}, {"uuid": "fff7", "properties": ["read", "notify"]}]}]}
-        """.utf8))
+      """
+      {"name": "Sink", "address": "D1:00:00:00:00:12/random", "advertisement": {"name": "Sink"}, "mtu": 247, "firmware": {"drops_after": 500},
+        "services": [{"uuid": "fff0", "characteristics": [
+          {"uuid": "fff6", "properties": ["write_without_response"], "sink": {"report": "fff7"}}, {"uuid": "fff7", "properties": ["read", "notify"]}]}]}
+      """)
     let path = try TemporaryFolder.file([UInt8](repeating: 7, count: 1_000_000))
     let result = try Blectl.run(
       ["send-file", "name:Sink", "fff6", path, "--chunk", "244", "--verify", "notify:fff7", "--json"], adapter: "sim:\(air)")
@@ -187,13 +186,12 @@ import TestSupport
 
   @Test func reconnectsBeforeTheFirstOctet() throws {
     let air = try TemporaryFolder.file(
-      Array(
-        #"""
-        {"name": "Sink", "address": "D1:00:00:00:00:11/random", "variables": {"n": 0}, "services": [{"uuid": "fff0", "characteristics": [
-          {"uuid": "fff6", "properties": ["write_without_response"], "sink": {"report": "fff7"}},
-          {"uuid": "fff7", "properties": ["read", "notify"],
-            "on_subscribe": [{"count": "n"}, {"disconnect": "out_of_range", "if": {"variable": "n", "is": 1}}]}]}]}
-        """#.utf8))
+      #"""
+      {"name": "Sink", "address": "D1:00:00:00:00:11/random", "variables": {"n": 0}, "services": [{"uuid": "fff0", "characteristics": [
+        {"uuid": "fff6", "properties": ["write_without_response"], "sink": {"report": "fff7"}},
+        {"uuid": "fff7", "properties": ["read", "notify"],
+          "on_subscribe": [{"count": "n"}, {"disconnect": "out_of_range", "if": {"variable": "n", "is": 1}}]}]}]}
+      """#)
     let path = try TemporaryFolder.file(Array(Self.contents))
     let command = ["send-file", "D1:00:00:00:00:11/random", "fff6", path, "--verify", "notify:fff7"]
     #expect(try Blectl.run(command, adapter: "sim:\(air)").status == 6)

@@ -53,6 +53,6 @@ struct FaultyDevice {
   /// Creates an air with these devices, for `-i`.
   static func air(_ devices: [FaultyDevice], byRequest: Bool) throws -> String {
     let list = devices.map { $0.description(byRequest: byRequest) }.joined(separator: ",\n")
-    return "sim:\(try TemporaryFolder.file(Array("[\(list)]".utf8)))"
+    return "sim:\(try TemporaryFolder.file("[\(list)]"))"
   }
 }

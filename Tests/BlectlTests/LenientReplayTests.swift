@@ -47,7 +47,7 @@ import Traces
     ] { #expect(result.errors.contains(mention), "\(result.errors)") }
     let strict = try run(trace, "read", Self.peer, "2a00", isStrict: true)
     #expect(strict.status == 7 && strict.errors.contains("The next recorded request: "), "\(strict.errors)")
-    let script = try TemporaryFolder.file(Array("device \(Self.peer)\ntest \"level\"\n  read 2a19\n  expect == 4e\nend\n".utf8))
+    let script = try TemporaryFolder.file("device \(Self.peer)\ntest \"level\"\n  read 2a19\n  expect == 4e\nend\n")
     let failed = try run(trace, "run", script, "--tap")
     #expect(failed.status == 7 && failed.text.contains("4d"), "\(failed.text)\(failed.errors)")
   }

@@ -146,7 +146,7 @@ import TestSupport
   /// A macro of inputrc that calls itself is stopped. The text typed by it stays.
   @Test func aMacroThatCallsItselfIsStopped() throws {
     let macros = #""\C-t": "x\C-h\C-t""# + "\n" + #""\C-g": "abc""# + "\n"
-    let repl = try ReplTerminal(environment: ["INPUTRC": try TemporaryFolder.file(Array(macros.utf8))])
+    let repl = try ReplTerminal(environment: ["INPUTRC": try TemporaryFolder.file(macros)])
     repl.type("\u{14}")
     try repl.says { $0.hasPrefix("note: Stopped an inputrc macro after 4096 commands") }
     repl.type("\u{7}")

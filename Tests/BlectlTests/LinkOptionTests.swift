@@ -54,13 +54,11 @@ import TestSupport
   // MARK: How hard
 
   private static func device(_ more: String) throws -> String {
-    "sim:"
-      + (try TemporaryFolder.file(
-        Array(
-          """
-          { "name": "Late", "address": "D1:00:00:00:00:61/random", "advertisement": { "name": "Late" }, \(more), "services": [
-            { "uuid": "fff0", "characteristics": [ { "uuid": "fff1", "properties": ["read"], "value": "07" } ] } ] }
-          """.utf8)))
+    try Blectl.simulator(
+      """
+      { "name": "Late", "address": "D1:00:00:00:00:61/random", "advertisement": { "name": "Late" }, \(more), "services": [
+        { "uuid": "fff0", "characteristics": [ { "uuid": "fff1", "properties": ["read"], "value": "07" } ] } ] }
+      """)
   }
 
   @Test(arguments: [(0, nil, 0), (1, nil, 0), (2, nil, 6), (2, "2", 0), (3, "2", 6), (1, "0", 6)] as [(Int, String?, Int32)])
@@ -99,14 +97,13 @@ import TestSupport
   /// A button that advertises for 0.9 s is connected at the first match.
   @Test func aButtonIsConnectedWhileItAdvertises() throws {
     let file = try TemporaryFolder.file(
-      Array(
-        """
-        [ { "name": "Button", "address": "D1:00:00:00:00:80/random", "interval_ms": 100, "starts_after_ms": 19999, "advertisement": { "flags": 6, "name": "Button" }, "variables": { "n": 0 },
-            "timers": { "press": { "every_ms": 20000, "then": [
-              { "advertise": true, "if": { "variable": "n", "at_most": 0 } }, { "count": "n" }, { "advertise": false, "after_ms": 900 } ] } },
-            "services": [ { "uuid": "fff0", "characteristics": [ { "uuid": "fff1", "properties": ["read"], "value": "01" } ] } ] },
-          { "name": "Other", "address": "D1:00:00:00:00:81/random", "interval_ms": 100, "advertisement": { "flags": 6, "name": "Other" } } ]
-        """.utf8))
+      """
+      [ { "name": "Button", "address": "D1:00:00:00:00:80/random", "interval_ms": 100, "starts_after_ms": 19999, "advertisement": { "flags": 6, "name": "Button" }, "variables": { "n": 0 },
+          "timers": { "press": { "every_ms": 20000, "then": [
+            { "advertise": true, "if": { "variable": "n", "at_most": 0 } }, { "count": "n" }, { "advertise": false, "after_ms": 900 } ] } },
+          "services": [ { "uuid": "fff0", "characteristics": [ { "uuid": "fff1", "properties": ["read"], "value": "01" } ] } ] },
+        { "name": "Other", "address": "D1:00:00:00:00:81/random", "interval_ms": 100, "advertisement": { "flags": 6, "name": "Other" } } ]
+      """)
     let words = ["read", "name:B*", "fff1"]
     let result = try Blectl.run(words + ["--wait", "-t", "30"], adapter: "sim:" + file)
     #expect(result.status == 0 && result.text == "01\n", "\(result.errors)")

@@ -19,7 +19,7 @@ import TestSupport
     """
 
   private func run(_ peer: String, _ options: String...) throws -> Blectl.Result {
-    try Blectl.run(["mac-from-adv", peer, "--json"] + options, adapter: "sim:\(TemporaryFolder.file(Array(Self.file.utf8)))")
+    try Blectl.run(["mac-from-adv", peer, "--json"] + options, adapter: "sim:\(TemporaryFolder.file(Self.file))")
   }
 
   @Test func theSystemIDIsAskedFor() throws {
@@ -34,7 +34,7 @@ import TestSupport
   @Test func theSystemIDOfThatAddress() throws {
     let record = try #require(try run("A4:C1:38:11:22:33", "--connect").records.first)
     #expect(record.string("mac") == "A4:C1:38:11:22:33" && record.bool("matches_sender") == true)
-    let text = try Blectl.run(["mac-from-adv", "name:told", "--connect"], adapter: "sim:\(TemporaryFolder.file(Array(Self.file.utf8)))")
+    let text = try Blectl.run(["mac-from-adv", "name:told", "--connect"], adapter: "sim:\(TemporaryFolder.file(Self.file))")
       .text
     #expect(text.hasPrefix("A4:C1:38:11:22:33  system_id/2a23 ") && text.hasSuffix("≠ sender D1:00:00:00:00:31\n"), "\(text)")
   }

@@ -160,7 +160,7 @@ import blectl
     #expect(
       other.status == 2 && other.errors.contains("(Band-7, GateLock, Panel, SafeLock). Check that it is on, in range"), "\(other.errors)")
     #expect(try Blectl.run("read", "name:*band*", "2a19").status == 0)
-    let nameless = try TemporaryFolder.file(Array(#"{"name": "Cell", "address": "D1:00:00:00:00:30/random", "services": []}"#.utf8))
+    let nameless = try TemporaryFolder.file(#"{"name": "Cell", "address": "D1:00:00:00:00:30/random", "services": []}"#)
     let none = try Blectl.run("read", "Band-7", "2a19", adapter: "sim:\(nameless)")
     #expect(none.status == 2 && none.errors.contains("heard 1 other device in 11 s, none with a name. Check that"), "\(none.errors)")
   }
@@ -183,11 +183,10 @@ import blectl
 
   @Test func numbersBelowZeroAreTakenAsTheyStand() throws {
     let file = try TemporaryFolder.file(
-      Array(
-        """
-        { "name": "Cell", "address": "D1:00:00:00:00:51/random", "advertisement": { "name": "Cell" }, "services": [
-          { "uuid": "fff0", "characteristics": [ { "uuid": "fff1", "properties": ["read", "write"], "value": "00" } ] } ] }
-        """.utf8))
+      """
+      { "name": "Cell", "address": "D1:00:00:00:00:51/random", "advertisement": { "name": "Cell" }, "services": [
+        { "uuid": "fff0", "characteristics": [ { "uuid": "fff1", "properties": ["read", "write"], "value": "00" } ] } ] }
+      """)
     for words in [["-5", "--as", "i8"], ["--as", "i8", "-5"], ["--read-back", "-5", "--as", "i8"], ["--as", "i8", "--", "-5"]] {
       let result = try Blectl.run(
         ["write", "name:Cell", "fff1"] + words + ["--trace", "/dev/null"].prefix(words.contains("--") ? 0 : 2), adapter: "sim:\(file)")
@@ -215,11 +214,10 @@ import blectl
 
   @Test func aCompanyHasAName() throws {
     let file = try TemporaryFolder.file(
-      Array(
-        """
-        [ { "name": "Pod", "address": "D1:00:00:00:00:52/random", "advertisement": { "name": "Pod", "manufacturer_data": {"004c": "0215aa"} } },
-          { "name": "Pen", "address": "D1:00:00:00:00:53/random", "advertisement": { "name": "Pen", "manufacturer_data": {"0006": "0215aa"} } } ]
-        """.utf8))
+      """
+      [ { "name": "Pod", "address": "D1:00:00:00:00:52/random", "advertisement": { "name": "Pod", "manufacturer_data": {"004c": "0215aa"} } },
+        { "name": "Pen", "address": "D1:00:00:00:00:53/random", "advertisement": { "name": "Pen", "manufacturer_data": {"0006": "0215aa"} } } ]
+      """)
     for name in ["apple", "Apple, Inc.", "apple:0215", "0x004c", "004c:02"] {
       let result = try Blectl.run("scan", "--manufacturer", name, "--duration", "2", "--json", adapter: "sim:\(file)")
       #expect(try Set(result.records.compactMap { $0.string("name") }) == ["Pod"], "\(name) \(result.errors)")
@@ -293,11 +291,9 @@ import blectl
     func file(_ services: [String]) throws -> String {
       let services = services.map {
         #"{"uuid": "\#($0)", "characteristics": [{"uuid": "ff01", "properties": ["read"], "value": "01"}, {"uuid": "ff01", "properties": ["read"], "value": "02"}]}"#
-      }
+      }.joined(separator: ",")
       return try TemporaryFolder.file(
-        Array(
-          #"{"name": "Twins", "address": "D1:00:00:00:00:20/random", "advertisement": {"name": "Twins"}, "services": [\#(services.joined(separator: ","))]}"#
-            .utf8))
+        #"{"name": "Twins", "address": "D1:00:00:00:00:20/random", "advertisement": {"name": "Twins"}, "services": [\#(services)]}"#)
     }
     let one = try Blectl.run("read", "name:Twins", "ff01", adapter: "sim:\(file(["fff0"]))")
     #expect(one.status == 2 && one.errors.contains("fff0/ff01[2]"), "\(one.errors)")

@@ -126,7 +126,7 @@ import TestSupport
         "characteristics": [{"uuid": "2a6f", "properties": ["notify"], "periodic": {"every_ms": 1000,
           "values": ["8813", "ec13", "ffff", "8813", "ec13"]}}]}]}]
       """#
-    let (adapter, svg) = ("sim:\(try TemporaryFolder.file(Array(device.utf8)))", TemporaryFolder.path())
+    let (adapter, svg) = ("sim:\(try TemporaryFolder.file(device))", TemporaryFolder.path())
     let table = try Blectl.run(["notify", "Gap", "2a6f", "-n", "5", "--csv", "--svg", svg], adapter: adapter)
     #expect(
       table.lines.dropFirst().map { $0.split(separator: ",", omittingEmptySubsequences: false).last } == ["50", "51", "", "50", "51"])

@@ -19,12 +19,11 @@ import TestSupport
   ])
   func aRareValue(_ options: [String], _ status: Int?) throws {
     let file = try TemporaryFolder.file(
-      Array(
-        """
-        { "name": "Rare", "address": "D1:00:00:00:00:41/random", "advertisement": { "name": "Rare" }, "services": [
-          { "uuid": "fff0", "characteristics": [
-            { "uuid": "fff1", "properties": ["notify"], "periodic": { "every_ms": 45000, "values": ["cafe"] } } ] } ] }
-        """.utf8))
+      """
+      { "name": "Rare", "address": "D1:00:00:00:00:41/random", "advertisement": { "name": "Rare" }, "services": [
+        { "uuid": "fff0", "characteristics": [
+          { "uuid": "fff1", "properties": ["notify"], "periodic": { "every_ms": 45000, "values": ["cafe"] } } ] } ] }
+      """)
     let running = try Blectl.start(["notify", "name:Rare", "fff1"] + options, adapter: "sim:\(file)")
     guard let status else {
       // Until Ctrl-C, for any number of values.

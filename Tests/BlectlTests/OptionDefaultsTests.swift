@@ -74,7 +74,7 @@ import TestSupport
 
   @Test func scriptsIgnorePersonalDefaults() throws {
     try write(#"{"defaults": {"as": "hex", "mtu": 50}}"#)
-    let script = try TemporaryFolder.file(Array("device Band-7\ntest \"x\"\n  read 2a19\nend\n".utf8))
+    let script = try TemporaryFolder.file("device Band-7\ntest \"x\"\n  read 2a19\nend\n")
     let tap = try blectl("run", script, "--tap")
     #expect(tap.status == 0 && tap.lines.contains("# defaults: mtu 50"), "\(tap.text)")
     #expect(try blectl("run", script, "--tap", "--config", path).lines.contains("# defaults: as hex; mtu 50"))

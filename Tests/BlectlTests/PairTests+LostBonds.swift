@@ -18,7 +18,7 @@ extension PairTests {
 
   @Test func aCommandReconnectsOnlyWhileItMayHelp() throws {
     let user = User()
-    let adapter = "sim:\(try TemporaryFolder.file(Array(Self.leaving.utf8)))"
+    let adapter = "sim:\(try TemporaryFolder.file(Self.leaving))"
     let result = try user.run("-e", "pair; notify ff03 --write ff02=00 --reconnect -d 3600", "Forgetful", adapter: adapter)
     #expect(result.status == 5 && result.errors.contains(Self.lost), "\(result.errors)")
     #expect(
@@ -28,7 +28,7 @@ extension PairTests {
 
   /// `set reconnect on` ends with the last reason, which programs get as a record, and later commands as their error.
   @Test func aSessionReconnectsOnlyWhileItMayHelp() throws {
-    let adapter = "sim:\(try TemporaryFolder.file(Array(Self.leaving.utf8)))"
+    let adapter = "sim:\(try TemporaryFolder.file(Self.leaving))"
     let lines = "set reconnect on\nconnect Forgetful\npair\nwrite ff02 00\nsleep 60\nread ff02\n"
     let json = try Blectl.run(
       ["repl", "--json"], input: Array(lines.utf8), environment: ["XDG_STATE_HOME": TemporaryFolder.path()], adapter: adapter)
@@ -48,7 +48,7 @@ extension PairTests {
 
   @Test func theBrowserReconnectsOnlyWhileItMayHelp() throws {
     let browser = try BrowserTerminal(
-      ["name:Forgetful"], adapter: "sim:\(try TemporaryFolder.file(Array(Self.leaving.utf8)))", columns: 250,
+      ["name:Forgetful"], adapter: "sim:\(try TemporaryFolder.file(Self.leaving))", columns: 250,
       environment: ["XDG_STATE_HOME": TemporaryFolder.path()])
     try browser.see("Forgetful · connected")
     browser.type("P")
@@ -63,7 +63,7 @@ extension PairTests {
   /// The browser tells once how to pair again.
   @Test func theBrowserTellsTheAdviceOnce() throws {
     let state = TemporaryFolder.path()
-    let adapter = "sim:\(try TemporaryFolder.file(Array(Self.leaving.utf8)))"
+    let adapter = "sim:\(try TemporaryFolder.file(Self.leaving))"
     let environment = ["XDG_STATE_HOME": state]
     #expect(try Blectl.run(["pair", "Forgetful", "--io", "none"], environment: environment, adapter: adapter).status == 0)
     let browser = try BrowserTerminal(["name:Forgetful"], adapter: adapter, columns: 250, environment: environment)
@@ -77,7 +77,7 @@ extension PairTests {
     let text = Self.leaving
       .replacing(#"{"disconnect": true, "after_ms": 200}"#, with: #"{"advertise": false}, {"disconnect": true, "after_ms": 200}"#)
       .replacing(#""security""#, with: #""on_disconnect": [{"advertise": true, "after_ms": 20000}], "security""#)
-    let adapter = "sim:\(try TemporaryFolder.file(Array(text.utf8)))"
+    let adapter = "sim:\(try TemporaryFolder.file(text))"
     let lines = "set reconnect on\nconnect Forgetful\nwrite ff02 00\nsleep 60\nread 2a00\n"
     let json = try Blectl.run(["repl", "--json"], input: Array(lines.utf8), adapter: adapter)
     let records = try json.records.filter { $0.string("event")?.contains("connect") ?? false }
@@ -100,12 +100,12 @@ extension PairTests {
     #expect(try user.run("-e", "unpair").status == 64 && (try user.run("unpair").status == 64))
     for (number, line) in ["unpair", "connect\n  unpair"].enumerated() {
       #expect(try user.run("pair", "SafeLock", "--passkey", "246810").status == 0)
-      let script = try TemporaryFolder.file(Array("device SafeLock\ntest a\n  \(line)\nend\n".utf8))
+      let script = try TemporaryFolder.file("device SafeLock\ntest a\n  \(line)\nend\n")
       let result = try user.run("run", script)
       #expect(result.status == 0, "\(number): \(result.text)\(result.errors)")
       #expect(try user.run("bonds", "--json").text.isEmpty)
     }
-    let script = try TemporaryFolder.file(Array("test a\n  unpair\nend\n".utf8))
+    let script = try TemporaryFolder.file("test a\n  unpair\nend\n")
     for arguments in [["run", script], ["run", "--dry-run", script]] {
       let result = try Blectl.run(arguments, environment: ["XDG_STATE_HOME": user.state])
       #expect(result.errors.contains("This line needs a device.") && result.status != 0, "\(result.text)\(result.errors)")
@@ -128,7 +128,7 @@ extension PairTests {
 
   @Test func aDeviceThatHangsUpForLackOfSecurity() throws {
     let text = Self.forgetful.replacing(#""security""#, with: #""on_connect": [{"disconnect": 5, "after_ms": 150}], "security""#)
-    let result = try User().run("services", "Forgetful", adapter: "sim:\(try TemporaryFolder.file(Array(text.utf8)))")
+    let result = try User().run("services", "Forgetful", adapter: "sim:\(try TemporaryFolder.file(text))")
     #expect(
       result.status == 6 && result.errors.contains("The device demands pairing. To pair: blectl pair name:Forgetful\n"), "\(result.errors)")
   }

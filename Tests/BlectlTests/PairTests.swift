@@ -89,7 +89,7 @@ import TestSupport
     let open = try Blectl.start(["pair", "SafeLock", "--passkey", "-"], environment: ["XDG_STATE_HOME": TemporaryFolder.path()])
     open.send(line: "246810")
     #expect(open.nextLine { $0.hasPrefix("Paired with SafeLock: passkey") } != nil)
-    let file = try TemporaryFolder.file(Array("246810\n".utf8))
+    let file = try TemporaryFolder.file("246810\n")
     #expect(try User().run("pair", "SafeLock", "--passkey", "@\(file)").status == 0)
     #expect(try User().run("read", "SafeLock", "ff51", "--pair", passkey: "246810").text == "locked\n")
     #expect(try User().run("pair", "SafeLock", passkey: "246810").text.contains("passkey, LE Secure Connections"))
@@ -122,7 +122,7 @@ import TestSupport
   /// The passkey or the number is large and legible, and the answer is a key.
   @Test func theNumberOnATerminal() throws {
     let text = Self.forgetful.replacing("\"io\": \"none\", \"forgets\": true", with: "\"io\": \"yesno\", \"mitm\": true")
-    let file = try TemporaryFolder.file(Array(text.utf8))
+    let file = try TemporaryFolder.file(text)
     let terminal = try PseudoTerminal(
       [Blectl.path, "pair", "Forgetful"], columns: 80, rows: 24,
       environment: ["BLECTL_ADAPTER": "sim:\(file)", "BLECTL_CLOCK": "virtual", "XDG_STATE_HOME": TemporaryFolder.path()], hasKeys: true)
@@ -144,7 +144,7 @@ import TestSupport
   func aBondThatViolatesTheTerms(_ security: String, _ fitting: [String], _ violated: [[String]], _ message: String) throws {
     let user = User()
     let text = Self.forgetful.replacing("\"forgets\": true", with: security)
-    let adapter = "sim:\(try TemporaryFolder.file(Array(text.utf8)))"
+    let adapter = "sim:\(try TemporaryFolder.file(text))"
     func pair(_ options: [String]) throws -> Blectl.Result {
       try Blectl.run(["pair", "Forgetful"] + options, environment: ["XDG_STATE_HOME": user.state], adapter: adapter)
     }
@@ -159,11 +159,11 @@ import TestSupport
 
   /// Just Works without anybody who chose it: the note has the level, and the options that reach more.
   @Test func nobodyAnswers() throws {
-    let adapter = "sim:\(try TemporaryFolder.file(Array(Self.forgetful.replacing(", \"forgets\": true", with: "").utf8)))"
+    let adapter = "sim:\(try TemporaryFolder.file(Self.forgetful.replacing(", \"forgets\": true", with: "")))"
     let note =
       "The pairing is Just Works: level 2, without protection against an attacker in the middle. If the device has a display or "
       + "keys: blectl pair name:Forgetful --level 3, with --passkey N or --confirm yes\n"
-    let script = try TemporaryFolder.file(Array("device Forgetful\ntest a\n  pair\nend\n".utf8))
+    let script = try TemporaryFolder.file("device Forgetful\ntest a\n  pair\nend\n")
     for words in [["pair", "Forgetful"], ["read", "Forgetful", "ff01", "--pair"]] {
       let result = try User().run(words, adapter: adapter)
       #expect(result.status == 0 && result.errors.components(separatedBy: note).count == 2, "\(words): \(result.errors)")
@@ -200,7 +200,7 @@ import TestSupport
   /// blectl never pairs again by itself: another device could pretend to be this one.
   @Test func aDeviceThatLostItsBond() throws {
     let user = User()
-    let adapter = "sim:\(try TemporaryFolder.file(Array(Self.forgetful.utf8)))"
+    let adapter = "sim:\(try TemporaryFolder.file(Self.forgetful))"
     #expect(try user.run("read", "Forgetful", "ff01", "--pair", adapter: adapter).text == "01\n")
     for arguments in [["read", "Forgetful", "ff01"], ["read", "Forgetful", "ff01", "--pair"], ["pair", "Forgetful"]] {
       let result = try Blectl.run(arguments, environment: ["XDG_STATE_HOME": user.state], adapter: adapter)
@@ -218,7 +218,7 @@ import TestSupport
   @Test func aDeviceThatKeepsNoKeys() throws {
     let user = User()
     let text = Self.forgetful.replacing("\"forgets\": true", with: "\"bonding\": false")
-    let adapter = "sim:\(try TemporaryFolder.file(Array(text.utf8)))"
+    let adapter = "sim:\(try TemporaryFolder.file(text))"
     let paired = try user.run("pair", "Forgetful", adapter: adapter)
     #expect(paired.text.contains("no bond") && paired.errors.contains("blectl read name:Forgetful ATTR --pair"), "\(paired.errors)")
     #expect(try user.run("pair", "Forgetful", "--no-bond", "--io", "none", adapter: adapter).errors.isEmpty)
@@ -311,8 +311,7 @@ import TestSupport
   /// The session asks on its terminal, shows the security in its prompt, and keeps passkeys out of its history.
   @Test func aSessionPairs() throws {
     let repl = try ReplTerminal()
-    try repl.enter("connect SafeLock")
-    try repl.enter("read ff51")
+    try repl.enter("connect SafeLock", "read ff51")
     try repl.says { $0.hasPrefix("blectl: Cannot read ff51 (handle 0x000c): it needs pairing") }
     repl.type("pair\r")
     #expect(repl.terminal.wait(for: "Passkey that the device displays: ______"))
@@ -345,12 +344,12 @@ import TestSupport
         expect == "locked"
       end
       """
-    let result = try User().run("run", try TemporaryFolder.file(Array(script.utf8)))
+    let result = try User().run("run", try TemporaryFolder.file(script))
     #expect(
       result.status == 0 && result.text.contains("1 passed") && result.text.contains(/The\s+connection\s+is\s+authenticated/),
       "\(result.text)\(result.errors)")
     let plain = "device Band-7\ntest b\n  expect encrypted or warn\n  expect no authenticated\n  expect authenticated\nend\n"
-    let other = try User().run("run", try TemporaryFolder.file(Array(plain.utf8)))
+    let other = try User().run("run", try TemporaryFolder.file(plain))
     #expect(other.status == 7 && other.text.contains(/:5  expect\s+authenticated/), "\(other.text)\(other.errors)")
     #expect(other.text.contains("The connection is not authenticated."), "\(other.text)")
     #expect(!(result.text + result.errors).contains("246810") && !(result.text + result.errors).contains("111111"))
@@ -360,7 +359,7 @@ import TestSupport
   @Test(arguments: ["true", "false"]) func yesNoDisplaysAPasskey(_ isSecure: String) throws {
     let text = Self.forgetful.replacing(
       #""io": "none", "forgets": true"#, with: #""io": "keyboard", "passkey": "246810", "sc": \#(isSecure)"#)
-    let adapter = "sim:\(try TemporaryFolder.file(Array(text.utf8)))"
+    let adapter = "sim:\(try TemporaryFolder.file(text))"
     let result = try User().run("pair", "Forgetful", "--io", "yesno", "--passkey", "246810", adapter: adapter)
     #expect(result.status == 0 && result.text.hasPrefix("Paired with Forgetful: passkey"), "\(result.errors)")
     let other = try User().run("pair", "Forgetful", "--io", "yesno", "--passkey", "246811", adapter: adapter)

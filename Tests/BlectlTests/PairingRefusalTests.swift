@@ -47,7 +47,7 @@ import TestSupport
        "security": {\(row.security)}, "services": []}
       """
     }
-    let adapter = "sim:\(try TemporaryFolder.file(Array("[\(devices.joined(separator: ","))]".utf8)))"
+    let adapter = "sim:\(try TemporaryFolder.file("[\(devices.joined(separator: ","))]"))"
     for (number, row) in Self.refusals.enumerated() {
       let state = TemporaryFolder.path()
       let address = "D1:00:00:00:03:\(Hex.encode(UInt8(number)))/random"

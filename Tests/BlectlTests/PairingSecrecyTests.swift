@@ -17,7 +17,7 @@ import Traces
          {"uuid": "ff01", "properties": ["read"], "permissions": ["read_authenticated"], "value": "6f6b"}]}]}
       """
     }
-    return "sim:\(try TemporaryFolder.file(Array("[\(devices.joined(separator: ","))]".utf8)))"
+    return "sim:\(try TemporaryFolder.file("[\(devices.joined(separator: ","))]"))"
   }
 
   /// A user whose whole home is searched at the end.
@@ -126,7 +126,7 @@ import Traces
         pair --passkey \(Self.wrong)
       end
       """
-    let path = try TemporaryFolder.file(Array(script.utf8))
+    let path = try TemporaryFolder.file(script)
     try user.run("run", path, "--junit", "\(user.home)/r.xml", "--html", "\(user.home)/r.html", "-vv", status: 7)
     try user.run("run", path, "--json", "--trace", "\(user.home)/t6.btsnoop", status: 7)
     try user.run("---complete", "fish", "blectl", "pair", "")

@@ -103,13 +103,12 @@ import TestSupport
 
   @Test func tune() throws {
     let air = try TemporaryFolder.file(
-      Array(
-        #"""
-        {"name": "Sink", "address": "D1:00:00:00:00:12/random", "mtu": 23, "variables": {"n": 0}, "services": [{"uuid": "fff0", "characteristics": [
-          {"uuid": "fff6", "properties": ["write"], "sink": {"report": "fff7"},
-            "reactions": [{"if": {"variable": "n", "is": 60}, "then": [{"disconnect": "out_of_range"}]}, {"then": [{"count": "n"}]}]},
-          {"uuid": "fff7", "properties": ["read", "notify"]}]}]}
-        """#.utf8))
+      #"""
+      {"name": "Sink", "address": "D1:00:00:00:00:12/random", "mtu": 23, "variables": {"n": 0}, "services": [{"uuid": "fff0", "characteristics": [
+        {"uuid": "fff6", "properties": ["write"], "sink": {"report": "fff7"},
+          "reactions": [{"if": {"variable": "n", "is": 60}, "then": [{"disconnect": "out_of_range"}]}, {"then": [{"count": "n"}]}]},
+        {"uuid": "fff7", "properties": ["read", "notify"]}]}]}
+      """#)
     let command = ["tune", "D1:00:00:00:00:12/random", "fff6", "--verify", "notify:fff7", "--mode", "request", "--chunk", "20,10"]
     let result = try Blectl.run(command + ["--size", "1000"], adapter: "sim:\(air)")
     #expect(result.status == 6 && result.lines.count == 2, "\(result.text)\(result.errors)")

@@ -32,13 +32,11 @@ import TestSupport
 
   /// Returns an air with characteristics that send values periodically.
   private func adapter(_ characteristics: String, onConnect: String = "[]") throws -> String {
-    "sim:"
-      + (try TemporaryFolder.file(
-        Array(
-          """
-          [ { "name": "Sender", "address": "D1:00:00:00:00:55/random", "advertisement": { "name": "Sender" }, "on_connect": \(onConnect),
-              "services": [ { "uuid": "fff0", "characteristics": [ \(characteristics) ] } ] } ]
-          """.utf8)))
+    try Blectl.simulator(
+      """
+      [ { "name": "Sender", "address": "D1:00:00:00:00:55/random", "advertisement": { "name": "Sender" }, "on_connect": \(onConnect),
+          "services": [ { "uuid": "fff0", "characteristics": [ \(characteristics) ] } ] } ]
+      """)
   }
 
   // MARK: One device, several names
@@ -132,7 +130,7 @@ import TestSupport
 
   /// A command that looks for a lost device makes no second link while the first is being restored.
   @Test func nobodyMakesALinkThatIsMadeAgain() throws {
-    let file = try TemporaryFolder.file(Array("sleep 1.6\nset reconnect on\n".utf8))
+    let file = try TemporaryFolder.file("sleep 1.6\nset reconnect on\n")
     let running = try Blectl.start(["repl", "--json"], adapter: try Fleeting.adapter())
     for line in ["connect \(Fleeting.peer)", "write fff2 00", "sleep 5"] { running.send(line: line) }
     #expect(running.nextLine { $0.contains(#""done","id":3"#) } != nil)

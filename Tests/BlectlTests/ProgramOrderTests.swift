@@ -6,13 +6,11 @@ import TestSupport
     try Blectl.run(["repl", "--json"], input: Array((lines.joined(separator: "\n") + "\n").utf8), adapter: adapter)
   }
 
-  private func file(_ text: String) throws -> String { try TemporaryFolder.file(Array(text.utf8)) }
-
   // MARK: source
 
   /// Lines after `source` apply to the device that the file selects.
   @Test func linesBehindAFileComeAfterIt() throws {
-    let file = try file("connect name:Panel\nsleep 100\nread 2a00\n")
+    let file = try TemporaryFolder.file("connect name:Panel\nsleep 100\nread 2a00\n")
     let result = try run(["connect name:Band-7", "source '\(file)'", "read 2a00", "read name:Band-7 2a00"])
     let values = try result.records.filter { $0.string("event") == "value" }
     #expect(values.first?.int("id") == 2 && result.status == 0, "\(result.text)")
@@ -20,7 +18,7 @@ import TestSupport
   }
 
   @Test func aFileIsCancelled() throws {
-    let file = try file("notify 2a37\nread 2a19\n")
+    let file = try TemporaryFolder.file("notify 2a37\nread 2a19\n")
     let running = try Blectl.start(["repl", "--json"])
     for line in ["connect name:Band-7", #"{"id":"file","command":"source '\#(file)'"}"#, #"{"id":"behind","command":"read 2a00"}"#] {
       running.send(line: line)
@@ -36,7 +34,7 @@ import TestSupport
 
   /// The end of the input also stops the endless commands of a file. The rest of the file is run.
   @Test func theEndOfTheInputEndsWhatAFileRuns() throws {
-    let file = try file("notify 2a37\nscan --duration 0\nread 2a19\n")
+    let file = try TemporaryFolder.file("notify 2a37\nscan --duration 0\nread 2a19\n")
     let result = try run(["connect name:Band-7", "source '\(file)'", "read 2a00"])
     #expect(try result.statuses == ["1": 0, "2": 0, "3": 0] && result.status == 0, "\(result.text.suffix(2000))")
     #expect(try result.records.contains { $0.string("uuid") == "2a19" && $0.int("id") == 2 })
@@ -77,7 +75,7 @@ import TestSupport
   /// Lines of a file wait in the file, without a limit.
   @Test func linesOfAFileMayBeAsManyAsTheyAre() throws {
     let long = "read 2a19 # " + String(repeating: "0", count: 4_000_000) + "\n"
-    let file = try file("connect name:Band-7\n" + String(repeating: long, count: 20))
+    let file = try TemporaryFolder.file("connect name:Band-7\n" + String(repeating: long, count: 20))
     let result = try RunningProcess.run(
       ["/bin/sh", "-c", "exec '\(Blectl.path)' repl --json -i sim <'\(file)'"],
       environment: ["PATH": "/usr/bin:/bin", "BLECTL_CLOCK": "virtual"])

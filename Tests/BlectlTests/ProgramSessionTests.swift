@@ -302,16 +302,14 @@ enum Fleeting {
   static let other = "D1:00:00:00:00:43/random"
 
   static func adapter() throws -> String {
-    let file = try TemporaryFolder.file(
-      Array(
-        """
-        [ { "name": "Staying", "address": "\(other)", "advertisement": { "name": "Staying" } },
-        { "name": "Fleeting", "address": "\(peer)", "advertisement": { "name": "Fleeting" }, "services": [
-          { "uuid": "fff0", "characteristics": [
-            { "uuid": "fff1", "properties": ["notify"], "periodic": { "every_ms": 10000, "values": ["cafe"] } },
-            { "uuid": "fff2", "properties": ["write"], "reactions": [ { "then": [ { "disconnect": true, "after_ms": 200 } ] } ] },
-            { "uuid": "fff3", "properties": ["notify"], "periodic": { "every_ms": 20, "values": ["00112233445566778899aabbccddeeff"] } } ] } ] } ]
-        """.utf8))
-    return "sim:\(file)"
+    try Blectl.simulator(
+      """
+      [ { "name": "Staying", "address": "\(other)", "advertisement": { "name": "Staying" } },
+      { "name": "Fleeting", "address": "\(peer)", "advertisement": { "name": "Fleeting" }, "services": [
+        { "uuid": "fff0", "characteristics": [
+          { "uuid": "fff1", "properties": ["notify"], "periodic": { "every_ms": 10000, "values": ["cafe"] } },
+          { "uuid": "fff2", "properties": ["write"], "reactions": [ { "then": [ { "disconnect": true, "after_ms": 200 } ] } ] },
+          { "uuid": "fff3", "properties": ["notify"], "periodic": { "every_ms": 20, "values": ["00112233445566778899aabbccddeeff"] } } ] } ] } ]
+      """)
   }
 }

@@ -21,7 +21,7 @@ import TestSupport
   }
 
   private func blectl(_ device: String, _ arguments: String...) throws -> Blectl.Result {
-    try Blectl.run(arguments, adapter: "sim:\(try TemporaryFolder.file(Array(device.utf8)))")
+    try Blectl.run(arguments, adapter: "sim:\(try TemporaryFolder.file(device))")
   }
 
   private static func seconds(_ record: Record) throws -> Double {
@@ -56,10 +56,10 @@ import TestSupport
     let session = try blectl(Self.meter(), "-e", "read fff0/*; read --all --json; read fff1 --every 1 -n 2", "Meter")
     #expect(session.status == 0 && session.lines.count == 2 + 4 + 2, "\(session.text)\(session.errors)")
     let lines = ["device Meter", "test \"all\"", "read fff0/*", "read fff1 --every 1s -n 3", "read --all", "expect == 02", "end"]
-    let script = try TemporaryFolder.file(Array(lines.joined(separator: "\n").utf8))
+    let script = try TemporaryFolder.file(lines.joined(separator: "\n"))
     let run = try blectl(Self.meter(), "run", script, "--tap")
     #expect(run.status == 0 && run.text.contains("ok 1 - all"), "\(run.text)")
-    let endless = try TemporaryFolder.file(Array("device Meter\ntest \"x\"\nread fff1 --every 1\nend".utf8))
+    let endless = try TemporaryFolder.file("device Meter\ntest \"x\"\nread fff1 --every 1\nend")
     #expect(try blectl(Self.meter(), "run", endless).errors.contains("would never end. Add --count or --duration."))
   }
 

@@ -81,17 +81,16 @@ import TestSupport
 
   @Test func aScriptSeesTheFirstFailure() throws {
     let script = try TemporaryFolder.file(
-      Array(
-        """
-        device name:meter
-        test "refused"
-          read fff3 2a19 ffff
-          fails insufficient_encryption
-        end
-        test "wrong"
-          read 2a19 fff3
-        end
-        """.utf8))
+      """
+      device name:meter
+      test "refused"
+        read fff3 2a19 ffff
+        fails insufficient_encryption
+      end
+      test "wrong"
+        read 2a19 fff3
+      end
+      """)
     let result = try Blectl.run(["run", script, "--tap"], adapter: adapter)
     #expect(result.status == 7 && result.text.contains("ok 1 - refused") && result.text.contains("not ok 2 - wrong"), "\(result.text)")
     #expect(result.text.contains("insufficient_encryption") && result.text.contains("ffff"), "\(result.text)")

@@ -19,11 +19,10 @@ import TestSupport
   /// A reading every minute, from the first minute of the day to the last.
   @Test func aDayOfTemperatureIsALinePerMinute() throws {
     let device = try TemporaryFolder.file(
-      Array(
-        #"""
-        {"name": "Weather", "address": "A4:C1:38:00:00:21/public", "advertisement": {"name": "Weather"},
-         "services": [{"uuid": "181a", "characteristics": [{"uuid": "2a6e", "properties": ["read"], "value": {"i16le": -2150}}]}]}
-        """#.utf8))
+      #"""
+      {"name": "Weather", "address": "A4:C1:38:00:00:21/public", "advertisement": {"name": "Weather"},
+       "services": [{"uuid": "181a", "characteristics": [{"uuid": "2a6e", "properties": ["read"], "value": {"i16le": -2150}}]}]}
+      """#)
     let result = try Blectl.run(
       ["read", "Weather", "temperature", "--every", "1m", "-d", "1440m", "--format", "{time} {temperature}", "--time", "relative"],
       adapter: "sim:\(device)")
@@ -41,7 +40,7 @@ import TestSupport
     let devices = (1...10).map { number in
       #"{"name": "Beacon \#(number)", "address": "D1:00:00:00:01:\#(number + 10)/random", "rssi": \#(-40 - number * 5), "advertisement": {"name": "Beacon \#(number)"}}"#
     }
-    let file = try TemporaryFolder.file(Array("[\(devices.shuffled().joined(separator: ","))]".utf8))
+    let file = try TemporaryFolder.file("[\(devices.shuffled().joined(separator: ","))]")
     let result = try Blectl.run(["scan", "--devices", "--sort", "rssi", "--format", "{name}"], adapter: "sim:\(file)")
     #expect(result.text.split(separator: "\n").map(String.init) == (1...10).map { "Beacon \($0)" }, "\(result.errors)")
   }
@@ -100,7 +99,7 @@ import TestSupport
     let full = try Blectl.run("read", "Band-7", "2a19", "--output", "/dev/full")
     #expect(full.status == 74 && full.errors == "blectl: Cannot write to \"/dev/full\": No space left on device.\n", "\(full.errors)")
     #expect(try Blectl.run("read", "Band-7", "2a19", "--output", "\(path)/x").status == 74)
-    let device = try TemporaryFolder.file(Array("{}".utf8))
+    let device = try TemporaryFolder.file("{}")
     #expect(try Blectl.run("scan", "--device", device, "--output", device).status == 64)
     #expect(try String(contentsOfFile: device, encoding: .utf8) == "{}")
   }
@@ -125,7 +124,7 @@ import TestSupport
     let device = """
       [{"name": "T", "address": "D1:00:00:00:00:05/random", "advertisement": ["0616d2fc400164"]}]
       """
-    let adapter = "sim:" + (try TemporaryFolder.file(Array(device.utf8)))
+    let adapter = "sim:" + (try TemporaryFolder.file(device))
     func scan(_ options: String...) throws -> String { try Blectl.run(["scan", "-n", "1"] + options, adapter: adapter).text }
     #expect(try !scan("--csv").contains(" %") && scan("--format", "{decoded}").contains(" %"))
   }
@@ -133,7 +132,7 @@ import TestSupport
   /// A row per test, with the reason of a failure, and no rows for steps or the summary.
   @Test func aRunIsATableOfTests() throws {
     let script = "device Band-7\ntest a\n  read 2a19\nend\ntest \"b, c\"\n  read 2a19\n  expect as u8 == 61\nend\n"
-    let file = try TemporaryFolder.file(Array(script.utf8))
+    let file = try TemporaryFolder.file(script)
     let result = try Blectl.run("run", file, "--csv", "--time", "none")
     let rows = result.text.split(separator: "\n")
     #expect(result.status == 7 && rows.count == 3, "\(result.text)")

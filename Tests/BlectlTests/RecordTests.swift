@@ -93,12 +93,11 @@ import TestSupport
   /// A value that changed between two reads becomes a comment.
   @Test func whatChangesIsAComment() throws {
     let device = try TemporaryFolder.file(
-      Array(
-        """
-        [{"name": "Counter", "address": "C1:00:00:00:00:01/random", "advertisement": {"name": "Counter"}, "services": [{"uuid": "ffe0", "characteristics": [
-          {"uuid": "ffe1", "properties": ["read", "write"], "value": "00"},
-          {"uuid": "ffe2", "properties": ["read"], "value": "07"}]}]}]
-        """.utf8))
+      """
+      [{"name": "Counter", "address": "C1:00:00:00:00:01/random", "advertisement": {"name": "Counter"}, "services": [{"uuid": "ffe0", "characteristics": [
+        {"uuid": "ffe1", "properties": ["read", "write"], "value": "00"},
+        {"uuid": "ffe2", "properties": ["read"], "value": "07"}]}]}]
+      """)
     let script = try record(["-e", "read ffe1; write ffe1 05; read ffe1; read ffe2", "name:Counter"], adapter: "sim:\(device)")
     #expect(
       script.dropFirst(3) == [

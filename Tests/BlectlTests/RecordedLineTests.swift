@@ -32,7 +32,7 @@ extension RecordTests {
            "many": [{"notify": "ff01", "value": ["56000203", {"utf8": "it's $5"}]}, {"notify": "ff01", "value": "560107"},
              {"notify": "ff01", "value": "560109"}]}}}
       """#
-    return try TemporaryFolder.file(Array(text.utf8))
+    return try TemporaryFolder.file(text)
   }
 
   /// - Returns: The lines of the test, except the last.

@@ -14,7 +14,7 @@ import TestSupport
   private func session(_ lines: String...) throws -> Blectl.Result {
     try Blectl.run(
       ["repl"], input: Array((["connect Moody"] + lines).joined(separator: "\n").utf8),
-      adapter: "sim:\(try TemporaryFolder.file(Array(Self.device.utf8)))")
+      adapter: "sim:\(try TemporaryFolder.file(Self.device))")
   }
 
   /// The first write gets Database Out Of Sync.
@@ -23,7 +23,7 @@ import TestSupport
     #expect(named.status == 0 && named.text.contains("05"), "\(named.text)\(named.errors)")
     #expect(named.errors.contains("The services of the device changed. blectl will discover them again."), "\(named.errors)")
     let handle = try #require(
-      try Blectl.run(["services", "Moody", "--json"], adapter: "sim:\(try TemporaryFolder.file(Array(Self.device.utf8)))").records.last)
+      try Blectl.run(["services", "Moody", "--json"], adapter: "sim:\(try TemporaryFolder.file(Self.device))").records.last)
     let value = try #require(handle.records("characteristics").first?.int("value_handle"))
     let typed = try session("write 0x00\(String(value, radix: 16).count == 1 ? "0" : "")\(String(value, radix: 16)) 05", "read ff01")
     #expect(typed.status == 5 && typed.errors.contains("(ATT 0x12). Try again. Name the attribute by UUID"), "\(typed.errors)")

@@ -10,7 +10,7 @@ import TestSupport
     """
 
   private func scan(_ arguments: String...) throws -> ProcessResult {
-    let file = try TemporaryFolder.file(Array(Self.devices.utf8))
+    let file = try TemporaryFolder.file(Self.devices)
     let result = try Blectl.run(["scan", "-d", "2"] + arguments, adapter: "sim:\(file)")
     #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
     return result

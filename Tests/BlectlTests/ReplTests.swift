@@ -4,7 +4,7 @@ import TestSupport
 @Suite(.timeLimit(.minutes(15))) struct ReplTests {
   /// Returns an air with a device that notifies every second, disconnects when written to, and names that command.
   private static func fleeting() throws -> String {
-    try air(
+    try Blectl.simulator(
       """
       [ { "name": "Fleeting", "address": "D1:00:00:00:00:42/random", "advertisement": { "name": "Fleeting" }, "services": [
         { "uuid": "fff0", "characteristics": [
@@ -13,8 +13,6 @@ import TestSupport
             "reactions": [ { "then": [ { "disconnect": true, "after_ms": 200 } ] } ] } ] } ] } ]
       """)
   }
-
-  private static func air(_ text: String) throws -> String { "sim:" + (try TemporaryFolder.file(Array(text.utf8))) }
 
   private func connected(columns: Int = 80, environment: [String: String] = [:]) throws -> ReplTerminal {
     let repl = try ReplTerminal(columns: columns, environment: environment)
@@ -55,10 +53,7 @@ import TestSupport
 
   @Test func aLostLinkIsInThePromptUntilItIsBack() throws {
     let repl = try ReplTerminal(adapter: try Self.fleeting())
-    try repl.enter("connect name:Fleeting")
-    try repl.enter("set reconnect on")
-    try repl.enter("subscribe fff1")
-    try repl.enter("write fff2 00")
+    try repl.enter("connect name:Fleeting", "set reconnect on", "subscribe fff1", "write fff2 00")
     repl.type("read ")
     try repl.says { $0.contains(" lost: the device closed it") }
     try repl.shows("Fleeting (lost)> read", column: 22)
@@ -69,9 +64,7 @@ import TestSupport
     try repl.shows("Fleeting>", column: 10)
     #expect(repl.screen.lines.contains { $0.hasSuffix("fff1  cafe") })
     // Without it the link stays down.
-    try repl.enter("set reconnect off")
-    try repl.enter("write fff2 00")
-    try repl.enter("sleep 30")
+    try repl.enter("set reconnect off", "write fff2 00", "sleep 30")
     try repl.shows("Fleeting (lost)>", column: 17)
     try repl.enter("connect")
     try repl.shows("Fleeting>", column: 10)
@@ -80,8 +73,7 @@ import TestSupport
 
   @Test func twoDevices() throws {
     let repl = try connected()
-    try repl.enter("subscribe 2a37")
-    try repl.enter("connect name:Panel")
+    try repl.enter("subscribe 2a37", "connect name:Panel")
     try repl.shows("Panel>", column: 7)
     try repl.enter("read name:Band-7 2a19 --as u8")
     try repl.says("60")
@@ -106,12 +98,8 @@ import TestSupport
           { "uuid": "fff2", "properties": ["write"], "reactions": [ { "then": [ { "disconnect": true } ] } ] } ] } ] }
       """
     }
-    let repl = try ReplTerminal(adapter: try Self.air("[\(one("Beat", 1)), \(one("Brief", 2))]"))
-    try repl.enter("connect Beat")
-    try repl.enter("subscribe fff1")
-    try repl.enter("connect Brief")
-    try repl.enter("write fff2 00")
-    try repl.enter("sleep 3")
+    let repl = try ReplTerminal(adapter: try Blectl.simulator("[\(one("Beat", 1)), \(one("Brief", 2))]"))
+    try repl.enter("connect Beat", "subscribe fff1", "connect Brief", "write fff2 00", "sleep 3")
     let screen = repl.leave()
     let lost = try #require(screen.lines.firstIndex { $0.contains("Brief:") }, "\(screen.lines)")
     let values = screen.lines[lost...].filter { $0.hasSuffix("fff1  cafe") }
@@ -166,8 +154,7 @@ import TestSupport
 
   @Test func tabCompletesForTheDeviceThatIsNamed() throws {
     let repl = try connected()
-    try repl.enter("connect name:Panel")
-    try repl.enter("scan -q --duration 1 --name gatelock")
+    try repl.enter("connect name:Panel", "scan -q --duration 1 --name gatelock")
     repl.type("read name:Band-7 batt\t")
     try repl.shows("Panel> read name:Band-7 battery_level", column: 38)
     // Devices that were only heard are not in the session.
@@ -183,8 +170,7 @@ import TestSupport
   /// Tab asks for the device's own names, even if the services are known.
   @Test func tabCompletesWhatTheDeviceCallsIt() throws {
     let repl = try ReplTerminal(adapter: try Self.fleeting())
-    try repl.enter("connect name:Fleeting")
-    try repl.enter("services -q")
+    try repl.enter("connect name:Fleeting", "services -q")
     repl.type("write doo\t")
     try repl.shows("Fleeting> write fff2", column: 21)
     repl.type("\u{15}")
@@ -193,7 +179,7 @@ import TestSupport
 
   @Test func nothingEscapesFromTheAir() throws {
     let repl = try ReplTerminal(
-      adapter: try Self.air(
+      adapter: try Blectl.simulator(
         #"[ { "name": "Evil", "address": "D1:00:00:00:00:01/random", "advertisement": { "name": "\u001b]0;x\u0007\u202eEvil" } } ]"#))
     try repl.enter("scan -q --duration 1")
     repl.type("connect d1\t")
@@ -320,7 +306,7 @@ import TestSupport
   }
 
   @Test func aFileOfCommands() throws {
-    let file = try TemporaryFolder.file(Array("# A comment.\nconnect name:Band-7\nread 2a19 --as u8\nread zzzz\nread 2a19 --as hex\n".utf8))
+    let file = try TemporaryFolder.file("# A comment.\nconnect name:Band-7\nread 2a19 --as u8\nread zzzz\nread 2a19 --as hex\n")
     let repl = try ReplTerminal()
     try repl.enter("source \(file)")
     try repl.shows("Band-7>", column: 8)

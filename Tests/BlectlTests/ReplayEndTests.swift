@@ -29,8 +29,7 @@ import TestSupport
     let session = try replay(trace, "-e", "notify 2a37 -n 3; sleep 90; read 2a37@2902", "name:Band-7")
     #expect(session.status == 0 && session.text.hasSuffix("0000  off\n"), "\(session.text)\(session.errors)")
     #expect(try replay(trace, "notify", "name:Band-7", "2a37", "-d", "60").status == 0)
-    let script = try TemporaryFolder.file(
-      Array("device name:Band-7\ntest \"more\"\n  subscribe 2a37\n  expect 2a37 == ff00 within 60s\nend\n".utf8))
+    let script = try TemporaryFolder.file("device name:Band-7\ntest \"more\"\n  subscribe 2a37\n  expect 2a37 == ff00 within 60s\nend\n")
     let run = try replay(trace, "run", script, "--tap")
     #expect(run.status == 7 && run.text.contains("The recording ends here"), "\(run.text)\(run.errors)")
   }

@@ -48,12 +48,11 @@ import Traces
   ])
   func replaysABadDevice(_ arguments: [String]) throws {
     let device = try TemporaryFolder.file(
-      Array(
-        """
-        [{"name": "Bad", "address": "C1:00:00:00:00:01/random", "failing_connections": 1, "services": [{"uuid": "ffe0", "characteristics": [
-          {"uuid": "ffe1", "properties": ["read", "write", "notify"], "value": "00",
-           "reactions": [{"when": "ff", "then": [{"disconnect": true, "after_ms": 900}]}]}]}]}]
-        """.utf8))
+      """
+      [{"name": "Bad", "address": "C1:00:00:00:00:01/random", "failing_connections": 1, "services": [{"uuid": "ffe0", "characteristics": [
+        {"uuid": "ffe1", "properties": ["read", "write", "notify"], "value": "00",
+         "reactions": [{"when": "ff", "then": [{"disconnect": true, "after_ms": 900}]}]}]}]}]
+      """)
     let trace = TemporaryPath()
     let recorded = try Blectl.run(["--trace", trace.path, "--json"] + arguments, adapter: "sim:\(device)")
     let replayed = try Blectl.run(["--json"] + arguments, adapter: "replay:\(trace.path)", virtual: false)
@@ -131,20 +130,19 @@ import Traces
   @Test func goesOnAfterWhatItDoesNotHave() throws {
     let trace = try recording("read", "name:Band-7", "2a19")
     let script = try TemporaryFolder.file(
-      Array(
-        """
-        device C0:FF:EE:00:00:07/public
-        test "before"
-          read 2a19
-        end
-        test "asks what nobody asked"
-          write ff02 1b9902
-        end
-        test "after"
-          read 2a19
-          expect as u8 > 10
-        end
-        """.utf8))
+      """
+      device C0:FF:EE:00:00:07/public
+      test "before"
+        read 2a19
+      end
+      test "asks what nobody asked"
+        write ff02 1b9902
+      end
+      test "after"
+        read 2a19
+        expect as u8 > 10
+      end
+      """)
     let result = try Blectl.run("run", script, "--tap", "--strict", "--adapter", "replay:\(trace.path)")
     #expect(result.status == 7)
     #expect(result.text.contains("\nok 1 - before") && result.text.contains("\nnot ok 2 - asks what nobody asked"), "\(result.text)")
@@ -192,7 +190,7 @@ import Traces
   }
 
   @Test func refusesWhatIsNoRecording() throws {
-    let file = try TemporaryFolder.file(Array("no recording".utf8))
+    let file = try TemporaryFolder.file("no recording")
     let result = try Blectl.run(["scan", "--json"], adapter: "replay:\(file)")
     #expect(result.status == 66)
     #expect(result.error?.string("kind") == "input")

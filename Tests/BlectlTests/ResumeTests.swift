@@ -6,15 +6,13 @@ import TestSupport
 
   /// - Parameter link: The `link` of the peripheral file.
   private static func device(_ link: String, report: String = #""read", "notify""#) throws -> String {
-    let file = try TemporaryFolder.file(
-      Array(
-        """
-        {"name": "Sink", "address": "D1:00:00:00:00:12/random", "advertisement": {"name": "Sink"}, "mtu": 247, "link": {\(link)},
-          "services": [{"uuid": "fff0", "characteristics": [
-            {"uuid": "fff6", "properties": ["write", "write_without_response"], "sink": {"report": "fff7"}},
-            {"uuid": "fff7", "properties": [\(report)]}]}]}
-        """.utf8))
-    return "sim:\(file)"
+    try Blectl.simulator(
+      """
+      {"name": "Sink", "address": "D1:00:00:00:00:12/random", "advertisement": {"name": "Sink"}, "mtu": 247, "link": {\(link)},
+        "services": [{"uuid": "fff0", "characteristics": [
+          {"uuid": "fff6", "properties": ["write", "write_without_response"], "sink": {"report": "fff7"}},
+          {"uuid": "fff7", "properties": [\(report)]}]}]}
+      """)
   }
 
   private static func state() -> [String: String] { ["XDG_STATE_HOME": TemporaryFolder.path()] }

@@ -13,11 +13,9 @@ import TestSupport
         {"when": "03", "then": [{"disconnect": true, "after_ms": 100}]}]}]}]}
     """#
 
-  private func file(_ text: String) throws -> String { try TemporaryFolder.file(Array(text.utf8)) }
-
   private func run(_ body: String) throws -> Blectl.Result {
-    let script = try file("device name:T1\ntest \"t\"\n\(body)\nend\ntest \"next\"\nread aa02\nend\n")
-    return try Blectl.run(["run", script], adapter: "sim:\(try file(Self.device))")
+    let script = try TemporaryFolder.file("device name:T1\ntest \"t\"\n\(body)\nend\ntest \"next\"\nread aa02\nend\n")
+    return try Blectl.run(["run", script], adapter: "sim:\(try TemporaryFolder.file(Self.device))")
   }
 
   @Test(arguments: [
@@ -43,12 +41,12 @@ import TestSupport
 
   /// Ctrl-C runs the teardown of the device, and the report has every test.
   @Test func ctrlCRunsTheTeardown() throws {
-    let script = try file(
+    let script = try TemporaryFolder.file(
       "device name:T1\nteardown\nwrite aa02 beef\nend\ntest \"one\"\nread aa02\nend\ntest \"long\"\nsleep 1h\nend\ntest \"never\"\nread aa02\nend\n"
     )
     let (report, trace) = (TemporaryFolder.path(), TemporaryFolder.path())
     let running = try Blectl.start(
-      ["run", script, "--junit", report, "--trace", trace], adapter: "sim:\(try file(Self.device))", virtual: false)
+      ["run", script, "--junit", report, "--trace", trace], adapter: "sim:\(try TemporaryFolder.file(Self.device))", virtual: false)
     #expect(running.waitForOutput(containing: "✓ one"))
     let result = running.end(by: SIGINT)
     #expect(result.status == 130, "\(result.text)\(result.errors)")

@@ -49,7 +49,7 @@ import TestSupport
   @Test("A report that goes into a pipe reaches the reader that waits for it")
   func reportIntoAPipe() throws {
     let pipe = TemporaryPath()
-    let script = try TemporaryFolder.file(Array(RunTests.passing.utf8))
+    let script = try TemporaryFolder.file(RunTests.passing)
     let result = try Shell.run(
       "mkfifo \(pipe.path); cat \(pipe.path) & BLECTL_CLOCK=virtual \(Blectl.path) -i sim run --junit \(pipe.path) \(script) >/dev/null; echo $?; wait"
     )

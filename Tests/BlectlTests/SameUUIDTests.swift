@@ -13,11 +13,11 @@ import TestSupport
   /// A thermometer with two temperatures, whose own names are these.
   private static func twin(_ first: String = "inside", _ second: String = "outside", more: String = "") throws -> String {
     let items = "\(characteristic(2100, first)), \(characteristic(500, second))\(more)"
-    let file = """
+    return try Blectl.simulator(
+      """
       [{"name": "Twin", "address": "D1:00:00:00:00:63/random", "advertisement": {"flags": 6, "name": "Twin"},
         "services": [{"uuid": "181a", "characteristics": [\(items)]}]}]
-      """
-    return "sim:" + (try TemporaryFolder.file(Array(file.utf8)))
+      """)
   }
 
   private func run(_ words: [String], on adapter: String? = nil, input: [UInt8]? = nil) throws -> ProcessResult {
@@ -50,9 +50,7 @@ import TestSupport
 
   @Test func aSessionOnATerminalHasThemToo() throws {
     let repl = try ReplTerminal(adapter: try Self.twin())
-    try repl.enter("connect Twin")
-    try repl.enter("subscribe")
-    try repl.enter("sleep 2")
+    try repl.enter("connect Twin", "subscribe", "sleep 2")
     try repl.says { $0.contains("temperature[1] \"inside\"  3408  21 °C") }
     try repl.says { $0.contains("temperature[2] \"outside\"  f401  5 °C") }
     _ = repl.leave()
@@ -101,7 +99,7 @@ import TestSupport
         "services": [{"uuid": "181a", "characteristics": [{"uuid": "fff1", "properties": ["read"], "value": "00", "descriptors": [
           {"uuid": "2901", "value": {"utf8": "secret"}, "permissions": ["read_encrypted"]}]}]}]}]
       """#
-    let result = try run(["read", "Twin", "sceret", "--pair"], on: "sim:" + (try TemporaryFolder.file(Array(file.utf8))))
+    let result = try run(["read", "Twin", "sceret", "--pair"], on: Blectl.simulator(file))
     #expect(result.status == 64 && result.errors.contains("Unknown attribute \"sceret\""), "\(result.errors)")
   }
 
@@ -133,7 +131,7 @@ import TestSupport
   // MARK: Scripts
 
   private func script(_ lines: String, _ options: String...) throws -> ProcessResult {
-    let path = try TemporaryFolder.file(Array("device Twin\ntest a\n\(lines)\nend\n".utf8))
+    let path = try TemporaryFolder.file("device Twin\ntest a\n\(lines)\nend\n")
     return try run(["run", path] + options)
   }
 

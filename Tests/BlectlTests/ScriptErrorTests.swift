@@ -72,7 +72,7 @@ import TestSupport
 
   /// All files are checked before the first one runs.
   @Test func aLaterFileIsWrong() throws {
-    let wrong = try TemporaryFolder.file(Array("sleep 1s\nfrobnicate".utf8))
+    let wrong = try TemporaryFolder.file("sleep 1s\nfrobnicate")
     let result = try Blectl.run(["run", "no-tests.blectl", wrong], folder: ScriptFileTests.folder)
     Self.expectRefused(result, "\(wrong):2:1", "Unknown command")
   }
@@ -166,7 +166,7 @@ import TestSupport
 
   /// Missing files are reported with the errors of the other files.
   @Test func missingFilesAndMistakes() throws {
-    let wrong = try TemporaryFolder.file(Array("frobnicate\n".utf8))
+    let wrong = try TemporaryFolder.file("frobnicate\n")
     let both = try Blectl.run(["run", "/nowhere/a", wrong, "/nowhere/b"], adapter: "hci99")
     for text in ["/nowhere/a", "/nowhere/b", ":1:1: Unknown command"] { #expect(both.errors.contains(text), "\(both.errors)") }
     #expect(both.status == 64 && both.errors.count(where: \.isNewline) == 3, "\(both.errors)")

@@ -60,12 +60,11 @@ import TestSupport
   @Test(arguments: [["send-file", "-"], ["write", "0102", "--mode", "command"], ["write", "0102"]])
   func whatWouldBeDropped(_ words: [String]) throws {
     let file = try TemporaryFolder.file(
-      Array(
-        """
-        [{"name": "Enc", "address": "C1:00:00:00:00:01/random", "advertisement": {"name": "Enc"}, "services": [{"uuid": "ffe0", "characteristics": [
-          {"uuid": "ffe1", "properties": ["write_without_response"], "permissions": ["write_without_response", "write_encrypted"]},
-          {"uuid": "ffe2", "properties": ["write"]}]}]}]
-        """.utf8))
+      """
+      [{"name": "Enc", "address": "C1:00:00:00:00:01/random", "advertisement": {"name": "Enc"}, "services": [{"uuid": "ffe0", "characteristics": [
+        {"uuid": "ffe1", "properties": ["write_without_response"], "permissions": ["write_without_response", "write_encrypted"]},
+        {"uuid": "ffe2", "properties": ["write"]}]}]}]
+      """)
     func run(_ attribute: String, _ more: [String] = []) throws -> Blectl.Result {
       try Blectl.run(
         [words[0], "name:Enc", attribute] + words.dropFirst() + more + ["-vv"], input: words[0] == "send-file" ? Self.picture : nil,
@@ -83,11 +82,10 @@ import TestSupport
   /// After a lost link, the error has a recent offset by default.
   @Test func whatIsProvenMeanwhile() throws {
     let file = try TemporaryFolder.file(
-      Array(
-        """
-        [{"name": "Sink", "address": "C1:00:00:00:00:01/random", "advertisement": {"name": "Sink"}, "services": [{"uuid": "ffe0", "characteristics": [
-          {"uuid": "ffe1", "properties": ["write_without_response", "notify"], "on_subscribe": [{"disconnect": true, "after_ms": 700}]}]}]}]
-        """.utf8))
+      """
+      [{"name": "Sink", "address": "C1:00:00:00:00:01/random", "advertisement": {"name": "Sink"}, "services": [{"uuid": "ffe0", "characteristics": [
+        {"uuid": "ffe1", "properties": ["write_without_response", "notify"], "on_subscribe": [{"disconnect": true, "after_ms": 700}]}]}]}]
+      """)
     let result = try Blectl.run(
       ["send-file", "name:Sink", "ffe1", "-", "--verify", "notify:ffe1", "--json"], input: Self.picture, adapter: "sim:\(file)")
     #expect(result.status == 6)
@@ -112,12 +110,11 @@ import TestSupport
 
   @Test func aFailedVerificationIsOneErrorRecord() throws {
     let file = try TemporaryFolder.file(
-      Array(
-        """
-        { "name": "Liar", "address": "D1:00:00:00:00:20/random", "advertisement": { "name": "Liar" }, "services": [
-          { "uuid": "fff0", "characteristics": [
-            { "uuid": "fff1", "properties": ["read", "write"], "max_length": 4, "value": "00" } ] } ] }
-        """.utf8))
+      """
+      { "name": "Liar", "address": "D1:00:00:00:00:20/random", "advertisement": { "name": "Liar" }, "services": [
+        { "uuid": "fff0", "characteristics": [
+          { "uuid": "fff1", "properties": ["read", "write"], "max_length": 4, "value": "00" } ] } ] }
+      """)
     let result = try Blectl.run(
       ["send-file", "name:Liar", "fff1", "-", "--chunk", "4", "--verify", "read-back", "--json"], input: [1, 2, 3, 4, 5, 6, 7, 8],
       adapter: "sim:\(file)")

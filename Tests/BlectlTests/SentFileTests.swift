@@ -67,11 +67,10 @@ import TestSupport
     let (sent, result) = try send(path, ["--offset", "\(4 << 30 - 1000)"])
     #expect(result.status == 0 && sent?.int("bytes") == 1000 && sent?.int("offset") == 4 << 30 - 1000, "\(result.errors)")
     let device = try TemporaryFolder.file(
-      Array(
-        """
-        {"name": "Panel", "address": "D1:00:00:00:00:12/random", "advertisement": {"name": "Panel"}, "mtu": 247, "link": {"cut_after_octets": 40000},
-          "services": [{"uuid": "fff0", "characteristics": [{"uuid": "fff6", "properties": ["write_without_response"]}]}]}
-        """.utf8))
+      """
+      {"name": "Panel", "address": "D1:00:00:00:00:12/random", "advertisement": {"name": "Panel"}, "mtu": 247, "link": {"cut_after_octets": 40000},
+        "services": [{"uuid": "fff0", "characteristics": [{"uuid": "fff6", "properties": ["write_without_response"]}]}]}
+      """)
     let (_, lost) = try send(path, adapter: "sim:\(device)")
     let told = try #require(lost.error?.int("resume_offset"), "\(lost.errors)")
     #expect(lost.status == 6 && (1000..<40_000).contains(told) && lost.errors.contains("of \(4 << 30) bytes arrived"), "\(lost.errors)")

@@ -174,13 +174,12 @@ import TestSupport
   /// On one line, `wait` subscribes early as with -e, also for people on a pipe.
   @Test func waitOnTheSameLineLosesNothing() throws {
     let adapter = try TemporaryFolder.file(
-      Array(
-        #"""
-        [ { "name": "Prompt", "address": "D1:00:00:00:00:56/random", "advertisement": { "name": "Prompt" }, "services": [
-          { "uuid": "fff0", "characteristics": [
-            { "uuid": "fff1", "properties": ["notify"] },
-            { "uuid": "fff2", "properties": ["write"], "reactions": [ { "then": [ { "notify": "fff1", "value": "567b" } ] } ] } ] } ] } ]
-        """#.utf8))
+      #"""
+      [ { "name": "Prompt", "address": "D1:00:00:00:00:56/random", "advertisement": { "name": "Prompt" }, "services": [
+        { "uuid": "fff0", "characteristics": [
+          { "uuid": "fff1", "properties": ["notify"] },
+          { "uuid": "fff2", "properties": ["write"], "reactions": [ { "then": [ { "notify": "fff1", "value": "567b" } ] } ] } ] } ] } ]
+      """#)
     let line = "write fff2 01; wait fff1 -t 3"
     let piped = try text(["connect name:Prompt", line, "read fff1@2902 --as hex"], adapter: "sim:\(adapter)")
     #expect(piped.status == 0 && piped.text.contains("fff1 567b") && piped.errors.isEmpty, "\(piped.text)\(piped.errors)")

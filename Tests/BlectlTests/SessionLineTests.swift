@@ -54,8 +54,8 @@ import TestSupport
   }
 
   @Test func inAFileToo() throws {
-    let inner = try TemporaryFolder.file(Array("set format\nexit\nset timeout\n".utf8))
-    let outer = try TemporaryFolder.file(Array("source '\(inner)'\nset reconnect\n".utf8))
+    let inner = try TemporaryFolder.file("set format\nexit\nset timeout\n")
+    let outer = try TemporaryFolder.file("source '\(inner)'\nset reconnect\n")
     for arguments in [["repl"], ["repl", "--json"]] {
       let result = try run(["source '\(outer)'", "set reconnect"], arguments)
       #expect(result.status == 0 && result.text.contains("format") && !result.text.contains("reconnect"), "\(result.text)")

@@ -18,7 +18,7 @@ import Traces
          "services": [{"uuid": "fff0", "characteristics": [{"uuid": "fff1", "properties": ["read", "write"], "value": "00"}]}]}
         """
     }
-    return try TemporaryFolder.file(Array("[\(devices.joined(separator: ","))]".utf8))
+    return try TemporaryFolder.file("[\(devices.joined(separator: ","))]")
   }
 
   static func exists(_ path: String) -> Bool {

@@ -27,15 +27,13 @@ import TestSupport
   }
 
   private static func device(_ firmware: String) throws -> String {
-    let path = try TemporaryFolder.file(
-      Array(
-        """
-        {"name": "SlowPanel", "address": "D1:00:00:00:00:11/random", "advertisement": {"name": "SlowPanel"}, "mtu": 247, "firmware": {\(firmware)},
-          "services": [{"uuid": "fff0", "characteristics": [
-            {"uuid": "fff6", "properties": ["write", "write_without_response"], "sink": {"report": "fff7"}},
-            {"uuid": "fff7", "properties": ["read", "notify"]}]}]}
-        """.utf8))
-    return "sim:\(path)"
+    try Blectl.simulator(
+      """
+      {"name": "SlowPanel", "address": "D1:00:00:00:00:11/random", "advertisement": {"name": "SlowPanel"}, "mtu": 247, "firmware": {\(firmware)},
+        "services": [{"uuid": "fff0", "characteristics": [
+          {"uuid": "fff6", "properties": ["write", "write_without_response"], "sink": {"report": "fff7"}},
+          {"uuid": "fff7", "properties": ["read", "notify"]}]}]}
+      """)
   }
 
   /// A device that slows the link layer loses nothing. The transfer takes as long as the device: at least 428 packets of 5 ms.

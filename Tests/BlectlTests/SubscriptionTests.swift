@@ -17,7 +17,7 @@ import TestSupport
     """
 
   private func sensor(_ arguments: [String]) throws -> Blectl.Result {
-    try Blectl.run(arguments, adapter: "sim:\(TemporaryFolder.file(Array(Self.sensor.utf8)))")
+    try Blectl.run(arguments, adapter: "sim:\(TemporaryFolder.file(Self.sensor))")
   }
 
   private static let note = "2a6e: using 181a[2]/2a6e (handle 0x0011), the only one of 3 that can notify or indicate"
@@ -66,7 +66,7 @@ import TestSupport
           { "uuid": "fff2", "properties": ["indicate"], \(descriptor) }, \(both)
           { "uuid": "fff5", "properties": ["write"] } ] } ] }
       """
-    return try Blectl.run(arguments, adapter: "sim:\(TemporaryFolder.file(Array(text.utf8)))")
+    return try Blectl.run(arguments, adapter: "sim:\(TemporaryFolder.file(text))")
   }
 
   private static let both = """
@@ -126,7 +126,7 @@ import TestSupport
       { "name": "Mute", "address": "D1:00:00:00:00:31/random", "advertisement": { "name": "Mute" }, "services": [
         { "uuid": "fff0", "handle": 1, "characteristics": [{ "uuid": "fff1", "properties": ["read"] }] } ] }
       """
-    let result = try Blectl.run("notify", "name:Mute", adapter: "sim:\(TemporaryFolder.file(Array(device.utf8)))")
+    let result = try Blectl.run("notify", "name:Mute", adapter: "sim:\(TemporaryFolder.file(device))")
     #expect(result.status == 2 && result.errors.contains("Nothing to subscribe to"), "\(result.errors)")
   }
 

@@ -10,7 +10,7 @@ import TestSupport
     """
 
   private func run(_ words: [String]) throws -> ProcessResult {
-    try Blectl.run(words, adapter: "sim:\(TemporaryFolder.file(Array(Self.air.utf8)))")
+    try Blectl.run(words, adapter: "sim:\(TemporaryFolder.file(Self.air))")
   }
 
   @Test func aValueThatIsSubscribedTo() throws {
@@ -40,7 +40,7 @@ import TestSupport
     // Records stay as they are.
     let records = try Blectl.run(
       ["repl", "--json"], input: Array("connect Door\nwrite fff2 00\nwait fff1=00 -t 20\n".utf8),
-      adapter: "sim:\(TemporaryFolder.file(Array(Self.air.utf8)))"
+      adapter: "sim:\(TemporaryFolder.file(Self.air))"
     ).records
     #expect(records.count { $0.string("event") == "disconnected" } == 1)
   }

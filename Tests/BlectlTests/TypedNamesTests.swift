@@ -62,7 +62,7 @@ import TestSupport
     let devices = ["Mute", "Band"].enumerated().map {
       #"{"name": "\#($0.element)", "address": "D1:00:00:00:01:0\#($0.offset)/random", "advertisement": {"name": "\#($0.element)"}}"#
     }
-    let adapter = "sim:\(try TemporaryFolder.file(Array("[\(devices.joined(separator: ", "))]".utf8)))"
+    let adapter = "sim:\(try TemporaryFolder.file("[\(devices.joined(separator: ", "))]"))"
     let lines = ["scan -d 2 -q", "connect Band", "read Mute 2a00", "write Mute 2a00 ff", "read mute", "connect name:Mute", "use Band"]
     let result = try Blectl.run(["repl"], input: Array((lines + ["read Mute 2a00"]).joined(separator: "\n").utf8), adapter: adapter)
     for number in [3, 4] {
@@ -121,12 +121,11 @@ import TestSupport
 
   @Test func theBeginningOfAUUID() throws {
     let file = try TemporaryFolder.file(
-      Array(
-        """
-        [{"name": "Long", "address": "C0:00:00:00:00:01/random", "advertisement": {"name": "Long"}, "services": [{"uuid": "7a1e0001-5c1d-4a2b-9f00-000000000001", "characteristics": [
-          {"uuid": "7a1e0002-5c1d-4a2b-9f00-000000000001", "properties": ["read"], "value": "01"},
-          {"uuid": "7a1e0003-5c1d-4a2b-9f00-000000000001", "properties": ["read"], "value": "02"}]}]}]
-        """.utf8))
+      """
+      [{"name": "Long", "address": "C0:00:00:00:00:01/random", "advertisement": {"name": "Long"}, "services": [{"uuid": "7a1e0001-5c1d-4a2b-9f00-000000000001", "characteristics": [
+        {"uuid": "7a1e0002-5c1d-4a2b-9f00-000000000001", "properties": ["read"], "value": "01"},
+        {"uuid": "7a1e0003-5c1d-4a2b-9f00-000000000001", "properties": ["read"], "value": "02"}]}]}]
+      """)
     for name in ["7a1e0002", "7A1E0002", "7a1e0002-5c1d", "7a1e0001/7a1e0002"] {
       let result = try Blectl.run(["read", "Long", name], adapter: "sim:\(file)")
       #expect(result.status == 0 && result.text.hasPrefix("01"), "\(name): \(result.errors)")
@@ -148,8 +147,7 @@ import TestSupport
 
   @Test func theBeginningOfADeviceThatTheSessionHasHeard() throws {
     let repl = try ReplTerminal()
-    try repl.enter("scan -d 2 --json -q")
-    try repl.enter("connect ban")
+    try repl.enter("scan -d 2 --json -q", "connect ban")
     try repl.says { $0.hasPrefix("note: ban means Band-7") }
     try repl.says { $0.hasPrefix("Connected to Band-7") }
     try repl.enter("-v read Pan fff7 -t 20")
@@ -163,9 +161,8 @@ import TestSupport
     let devices = ["Sensor10", "Sensor2", "Lamp[1]*", "Lamp1 x"].enumerated().map {
       #"{"name": "\#($0.element)", "address": "D1:00:00:00:01:0\#($0.offset)/random", "advertisement": {"name": "\#($0.element)"}}"#
     }
-    let repl = try ReplTerminal(adapter: "sim:\(try TemporaryFolder.file(Array("[\(devices.joined(separator: ", "))]".utf8)))")
-    try repl.enter("scan -d 2 --json -q")
-    try repl.enter("connect sens")
+    let repl = try ReplTerminal(adapter: "sim:\(try TemporaryFolder.file("[\(devices.joined(separator: ", "))]"))")
+    try repl.enter("scan -d 2 --json -q", "connect sens")
     try repl.says { $0.hasPrefix("blectl: \"sens\" matches 2 devices: Sensor10, Sensor2.") }
     try repl.enter("connect Lamp[")
     try repl.says { $0.hasPrefix("Connected to Lamp[1]*") }
@@ -176,7 +173,7 @@ import TestSupport
   @Test func inProgramsNamesAreWhole() throws {
     let result = try Blectl.run(["repl"], input: Array("scan -d 2 --json\nconnect ban -t 1\nconnect Band-7\n".utf8))
     #expect(result.errors.contains("line 2: Cannot find name:ban") && !result.errors.contains("means"), "\(result.errors)")
-    let script = try TemporaryFolder.file(Array("device Band-7\ntest \"t\"\nread batt\nend\n".utf8))
+    let script = try TemporaryFolder.file("device Band-7\ntest \"t\"\nread batt\nend\n")
     let checked = try Blectl.run("run", "--dry-run", script)
     #expect(checked.status == 64 && checked.errors.contains("Unknown attribute \"batt\""), "\(checked.errors)")
   }
@@ -216,12 +213,11 @@ import TestSupport
 
   @Test func theExactUUIDComesFirst() throws {
     let file = try TemporaryFolder.file(
-      Array(
-        """
-        [{"name": "Two", "address": "C0:00:00:00:00:01/random", "advertisement": {"name": "Two"}, "services": [{"uuid": "fff0", "characteristics": [
-          {"uuid": "12345678", "properties": ["read"], "value": "01"},
-          {"uuid": "12345678-1111-4a2b-9f00-000000000001", "properties": ["read"], "value": "02"}]}]}]
-        """.utf8))
+      """
+      [{"name": "Two", "address": "C0:00:00:00:00:01/random", "advertisement": {"name": "Two"}, "services": [{"uuid": "fff0", "characteristics": [
+        {"uuid": "12345678", "properties": ["read"], "value": "01"},
+        {"uuid": "12345678-1111-4a2b-9f00-000000000001", "properties": ["read"], "value": "02"}]}]}]
+      """)
     let result = try Blectl.run(["read", "Two", "12345678"], adapter: "sim:\(file)")
     #expect(result.status == 0 && result.text.hasPrefix("01"), "\(result.text)\(result.errors)")
     let none = try Blectl.run(["read", "Two", "1234567[3]"], adapter: "sim:\(file)")
@@ -231,7 +227,7 @@ import TestSupport
   @Test func whatDoesNotFitTheKindThatIsDetected() throws {
     #expect(try Blectl.run("decode", "0a1100", "--summary").status == 64)
     #expect(try Blectl.run("decode", "0").status == 64)
-    let commented = try TemporaryFolder.file(Array("# a comment\n0a1100\n".utf8))
+    let commented = try TemporaryFolder.file("# a comment\n0a1100\n")
     #expect(try Blectl.run("decode", commented).errors.contains(" as att"))
     #expect(try Blectl.run("decode", "0201060302f0ff", "-t", "3").errors.contains("--timeout has no effect on decode."))
   }
@@ -385,13 +381,13 @@ import TestSupport
 
   /// A log of `-vv` has progress messages. A recorded script is no recording.
   @Test func filesThatAreNoTraces() throws {
-    let log = try TemporaryFolder.file(Array(try Blectl.run("-vv", "read", "Band-7", "2a19").errors.utf8))
+    let log = try TemporaryFolder.file(try Blectl.run("-vv", "read", "Band-7", "2a19").errors)
     for words in [["decode", log], ["decode", "trace", log], ["decode", "att", log]] {
       let result = try Blectl.run(words)
       #expect(result.status == 0 && result.text.contains("Read By Type Response  handle 0x0011"), "\(result.errors)")
       #expect(result.errors.contains("Skipped 2 lines of \"\(log)\" without a packet."), "\(result.errors)")
     }
-    let script = try TemporaryFolder.file(Array("device Band-7\n\ntest \"recorded\"\n  read 2a19\nend\n".utf8))
+    let script = try TemporaryFolder.file("device Band-7\n\ntest \"recorded\"\n  read 2a19\nend\n")
     for words in [["decode", script], ["decode", "trace", script], ["scan", "-i", "replay:\(script)"]] {
       let result = try Blectl.run(words)
       #expect(result.status == 66 && result.errors.contains("Run it: blectl run \(script)"), "\(result.errors)")

@@ -24,23 +24,22 @@ import TestSupport
   }
 
   @Test func filesNameThePlace() throws {
-    let script = try TemporaryFolder.file(Array("device name:Band-7\nread 2a19\nexpect == 3c1\n".utf8))
+    let script = try TemporaryFolder.file("device name:Band-7\nread 2a19\nexpect == 3c1\n")
     let run = try Blectl.run("run", script)
     #expect(run.status == 64 && run.errors.contains(":3:11: Invalid hex \"3c1\" (column 1): odd number of digits"), "\(run.errors)")
     let peripheral = try TemporaryFolder.file(
-      Array(
-        """
-        [{"name": "Odd", "address": "D1:00:00:00:00:33/random", "services": [{"uuid": "fff0", "characteristics": [
-          {"uuid": "fff1", "properties": ["read"],
-           "value": "01 123"}]}]}]
-        """.utf8))
+      """
+      [{"name": "Odd", "address": "D1:00:00:00:00:33/random", "services": [{"uuid": "fff0", "characteristics": [
+        {"uuid": "fff1", "properties": ["read"],
+         "value": "01 123"}]}]}]
+      """)
     let sim = try Blectl.run(["scan", "-d", "1"], adapter: "sim:\(peripheral)")
     #expect(sim.status == 66 && sim.errors.contains("\(peripheral):3:"), "\(sim.errors)")
     #expect(sim.errors.contains("\"123\" (column 4): odd number of digits"), "\(sim.errors)")
     func device(_ header: String) throws -> String {
       let frame = #"{"header": "\#(header)", "fields": [{"name": "data", "type": "bytes"}]}"#
       let text = #"{"device": "D", "match": {"name": "Band-7"}, "to": "ff02", "commands": {"echo": {"request": \#(frame)}}}"#
-      return try TemporaryFolder.file(Array(text.utf8))
+      return try TemporaryFolder.file(text)
     }
     let call = try Blectl.run("call", Self.band, "--list", "--device", device("123"))
     #expect(call.status == 66 && call.errors.contains("\"123\" (column 1): odd number of digits"), "\(call.errors)")
@@ -64,7 +63,7 @@ import TestSupport
   ]) func aFormatAppliesToStandardInput(_ input: String, _ format: String, _ hex: String) throws {
     let (sent, result) = try written(input, "--as", format)
     #expect(result.status == 0 && sent == hex, "\(result.errors)")
-    let file = try TemporaryFolder.file(Array(input.utf8))
+    let file = try TemporaryFolder.file(input)
     let other = try Blectl.run("write", Self.band, "ff02", "@\(file)", "--as", format, "--mode", "command", "-vv")
     #expect(other.status == 0)
     #expect(other.errors.firstMatch(of: /< Write Command 52....([0-9a-f]*)/).map { String($0.1) } == hex, "\(other.errors)")

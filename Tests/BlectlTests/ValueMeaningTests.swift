@@ -70,20 +70,19 @@ import TestSupport
 
   @Test func scriptsExpectIt() throws {
     let script = try TemporaryFolder.file(
-      Array(
-        """
-        device name:meter
-        test "read"
-          read fff1
-          expect field value.value == -2.53
-          expect field user_description contains temperature
-          expect fff1 field value.value in -3..-2 within 2s
-        end
-        test "shown"
-          read fff1
-          expect == 0000
-        end
-        """.utf8))
+      """
+      device name:meter
+      test "read"
+        read fff1
+        expect field value.value == -2.53
+        expect field user_description contains temperature
+        expect fff1 field value.value in -3..-2 within 2s
+      end
+      test "shown"
+        read fff1
+        expect == 0000
+      end
+      """)
     let result = try Blectl.run(["run", script], adapter: adapter)
     #expect(result.status == 7 && result.text.contains("1 passed") && result.text.contains("03ff  -2.53 °C"), "\(result.text)")
   }

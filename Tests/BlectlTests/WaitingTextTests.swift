@@ -84,8 +84,7 @@ import TestSupport
 
   @Test func timesOfASessionHaveTheirZone() throws {
     let repl = try ReplTerminal(environment: ["TZ": "Asia/Tokyo"])
-    try repl.enter("connect Band-7")
-    try repl.enter("notify 2a37 -n 1")
+    try repl.enter("connect Band-7", "notify 2a37 -n 1")
     try repl.says { $0.contains(#/^  \d\d:\d\d:\d\d\.\d\d\dZ  heart_rate_measurement/#) }
     try repl.enter("notify 2a37 -n 1 --time local")
     try repl.says { $0.contains(#/^  \d\d:\d\d:\d\d\.\d\d\d\+09:00  heart_rate_measurement/#) }

@@ -60,13 +60,12 @@ import TestSupport
 
   @Test func aValueThatIsNotAsDescribedSaysSo() throws {
     let file = try TemporaryFolder.file(
-      Array(
-        """
-        { "name": "Odd", "address": "D1:00:00:00:00:42/random", "advertisement": { "name": "Odd" }, "services": [
-          { "uuid": "180d", "characteristics": [
-            { "uuid": "2a37", "properties": ["read"], "value": "0048ff" }, { "uuid": "2a29", "properties": ["read"], "value": "41636d6500" },
-            { "uuid": "2a6d", "properties": ["read"], "value": "16485503" } ] } ] }
-        """.utf8))
+      """
+      { "name": "Odd", "address": "D1:00:00:00:00:42/random", "advertisement": { "name": "Odd" }, "services": [
+        { "uuid": "180d", "characteristics": [
+          { "uuid": "2a37", "properties": ["read"], "value": "0048ff" }, { "uuid": "2a29", "properties": ["read"], "value": "41636d6500" },
+          { "uuid": "2a6d", "properties": ["read"], "value": "16485503" } ] } ] }
+      """)
     let text = try Blectl.run(["read", "name:Odd", "2a37"], adapter: "sim:\(file)")
     #expect(text.text == "0048ff  does not fit Heart Rate Measurement: 1 byte too many\n", "\(text.errors)")
     let record = try Blectl.run(["read", "name:Odd", "2a37", "--json"], adapter: "sim:\(file)").records.first

@@ -126,7 +126,7 @@ import TestSupport
     let devices = [("41", "0dffffff0102a4c1380011220304"), ("42", "07ffffff01221100")].map {
       #"{"name": "\#($0)", "address": "D1:00:00:00:00:\#($0)/random", "advertisement": ["\#($1)"]}"#
     }
-    let file = try TemporaryFolder.file(Array("[\(devices.joined(separator: ", "))]".utf8))
+    let file = try TemporaryFolder.file("[\(devices.joined(separator: ", "))]")
     let result = try Blectl.run(["scan", "mac:A4:C1:38:00:11:22", "-d", "2", "--json"], adapter: "sim:\(file)")
     #expect(try Set(result.records.map { $0.string("address") }) == ["D1:00:00:00:00:41"], "\(result.text)\(result.errors)")
   }

@@ -28,12 +28,12 @@ enum ReportJudges {
   // MARK: TAP
 
   static func prove(_ tap: String) throws -> ProcessResult {
-    try RunningProcess.run(["prove", "--exec", "cat", TemporaryFolder.file(Array(tap.utf8))])
+    try RunningProcess.run(["prove", "--exec", "cat", TemporaryFolder.file(tap)])
   }
 
   /// Returns the results of Perl's parser: one record per test, and one for the whole.
   static func understood(_ tap: String) throws -> (tests: [Record], whole: Record) {
-    let told = try RunningProcess.run(["perl", beside("tap_facts.pl"), TemporaryFolder.file(Array(tap.utf8))])
+    let told = try RunningProcess.run(["perl", beside("tap_facts.pl"), TemporaryFolder.file(tap)])
     try #require(told.status == 0, "\(told.errors)")
     let records = try told.records
     return (records.dropLast(), try #require(records.last))
@@ -43,14 +43,14 @@ enum ReportJudges {
 
   /// Returns the errors that libxml2 reports, or an empty text if the document is valid.
   static func complaint(_ document: String, _ schema: Schema) throws -> String {
-    let file = try TemporaryFolder.file(Array(document.utf8))
+    let file = try TemporaryFolder.file(document)
     let said = try RunningProcess.run(["xmllint", "--noout", "--schema", schema.path, file])
     return said.status == 0 ? "" : said.errors
   }
 
   /// Returns the results of Python's parser, one record per test.
   static func read(_ document: String) throws -> [Record] {
-    let said = try RunningProcess.run([python, beside("junit_facts.py"), TemporaryFolder.file(Array(document.utf8))])
+    let said = try RunningProcess.run([python, beside("junit_facts.py"), TemporaryFolder.file(document)])
     try #require(said.status == 0, "\(said.errors)")
     return try said.records
   }

@@ -25,7 +25,7 @@ import TestSupport
     private let path = TemporaryPath()
 
     init(tcp: Bool) throws {
-      let file = try TemporaryFolder.file(Array(SharedAirTests.devices.utf8))
+      let file = try TemporaryFolder.file(SharedAirTests.devices)
       process = try Blectl.start(
         ["sim", "--stay", "--json", "--listen", tcp ? "tcp:127.0.0.1:0" : "unix:\(path.path)", file], hasInput: false)
       guard let line = process.nextLine(where: { $0.contains("listening") }), let address = try Record(line).string("address") else {

@@ -49,7 +49,7 @@ extension KernelTests {
 
     @Test func aLostLinkComesBack() throws {
       let air = try Guest.air("--controller", "extended", "--tuning", "on", "--second")
-      let file = try TemporaryFolder.file(Array("set reconnect on\nconnect name:Lock-01\nsubscribe ffe5\nread ffe2\n".utf8))
+      let file = try TemporaryFolder.file("set reconnect on\nconnect name:Lock-01\nsubscribe ffe5\nread ffe2\n")
       let repl = try start(air)
       try repl.enter("source \(file)")
       try repl.says("hello lock")
@@ -58,8 +58,7 @@ extension KernelTests {
       air.say("back")
       try repl.says { $0.contains("1 subscription restored") }
       try repl.shows("Lock-01>", column: 9)
-      try repl.enter("wait ffe5 -t 10")
-      try repl.enter("params")
+      try repl.enter("wait ffe5 -t 10", "params")
       try repl.says { $0.contains("ms") && $0.contains("bytes") }
       _ = repl.leave()
       try Guest.expectQuiet(air.adapter)

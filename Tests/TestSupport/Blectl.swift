@@ -9,6 +9,9 @@ package enum Blectl {
     ProcessInfo.processInfo.environment["BLECTL_EXECUTABLE"]
     ?? URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent().appendingPathComponent("blectl").path
 
+  /// Returns the adapter that simulates the devices of a file with this text.
+  package static func simulator(_ devices: String) throws -> String { "sim:\(try TemporaryFolder.file(devices))" }
+
   /// Runs to the end. Standard input is /dev/null, or a pipe with `input`.
   /// Uses the simulated air in virtual time, unless `arguments` or `environment` differ.
   package static func run(

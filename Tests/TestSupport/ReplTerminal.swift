@@ -27,8 +27,12 @@ package final class ReplTerminal {
 
   package func type(_ keys: String) { terminal.type(keys) }
 
-  /// Types a line and waits for the next prompt.
-  package func enter(_ line: String, _ place: SourceLocation = #_sourceLocation) throws {
+  /// Types lines, and waits for the next prompt after each.
+  package func enter(_ lines: String..., at place: SourceLocation = #_sourceLocation) throws {
+    for line in lines { try enter(line: line, place) }
+  }
+
+  private func enter(line: String, _ place: SourceLocation) throws {
     let before = terminal.octets.count
     type(line + "\r")
     let isDone = terminal.wait { octets in

@@ -26,4 +26,7 @@ package enum TemporaryFolder {
     try Data(bytes).write(to: URL(fileURLWithPath: path))
     return path
   }
+
+  /// Writes a text file and returns its path.
+  package static func file(_ text: String) throws -> String { try file(Array(text.utf8)) }
 }
