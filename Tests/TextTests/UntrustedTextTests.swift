@@ -1,5 +1,6 @@
 import TestSupport
 
+/// Text from other devices and from files.
 @Suite(.timeLimit(.minutes(15))) struct UntrustedTextTests {
   /// Messages escape control characters in untrusted text.
   @Test(arguments: [
