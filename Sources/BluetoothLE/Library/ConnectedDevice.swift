@@ -83,66 +83,6 @@ public final class ConnectedDevice: Sendable {
   /// The ATT_MTU that the device granted, 23…517 bytes (Vol 3 Part F §3.2.8). One packet carries three bytes less of a value.
   public var mtu: Int { knownMTU.withLock { $0 } }
 
-  /// The value that was asked for, and the one that the other side granted.
-  public struct Agreement<Value: Sendable>: Sendable {
-    /// The value that the request named.
-    public let asked: Value
-    /// The value in effect. Nil if the adapter does not tell.
-    public let granted: Value?
-  }
-
-  /// The parameters of the link in effect. Those that the adapter does not tell are nil.
-  public struct Parameters: Sendable {
-    /// The connection interval, 7.5 ms…4 s (Vol 6 Part B §4.5.1).
-    public let interval: Duration?
-    /// The number of connection events that the device may skip, 0…499.
-    public let latency: Int?
-    /// The time without a packet after which the link is lost, 100 ms…32 s (Vol 6 Part B §4.5.2).
-    public let supervisionTimeout: Duration?
-    /// The PHY of our packets.
-    public let phy: PHY?
-    /// The largest payload of our link-layer packets, 27…251 bytes.
-    public let dataLength: Int?
-    /// The strength of the signal in dBm, −127…20.
-    public let rssi: Int?
-    /// The security of the link.
-    public let security: SecurityLevel
-  }
-
-  /// Returns the parameters in effect.
-  /// - Throws: ``BluetoothError``, CancellationError.
-  public func parameters() async throws -> Parameters {
-    try await call {
-      let link = try await $0.link.parameters()
-      return Parameters(
-        interval: link.interval, latency: link.latency, supervisionTimeout: link.supervisionTimeout, phy: link.phy,
-        dataLength: link.maxTxOctets, rssi: link.rssi.map(Int.init), security: $0.security?.level?.level ?? .unencrypted)
-    }
-  }
-
-  /// Asks for a connection interval (Vol 6 Part B §5.1.1).
-  /// - Parameter interval: The interval, 7.5 ms…4 s.
-  /// - Throws: ``BluetoothError/Reason/invalidArgument`` out of range, ``BluetoothError/Reason/unsupported`` if the device or the adapter
-  ///   does not agree, ``BluetoothError/Reason/timeout``, and the reasons of a lost link; CancellationError.
-  public func request(interval: Duration) async throws -> Agreement<Duration> {
-    try await call { Agreement(asked: interval, granted: try await $0.link.requestInterval(interval).interval) }
-  }
-
-  /// Asks for a PHY in both directions (Vol 6 Part B §5.1.10).
-  /// - Throws: ``BluetoothError/Reason/unsupported`` if the device or the adapter does not agree, ``BluetoothError/Reason/timeout``, and
-  ///   the reasons of a lost link; CancellationError.
-  public func request(phy: PHY) async throws -> Agreement<PHY> {
-    try await call { Agreement(asked: phy, granted: try await $0.link.requestPHY(phy).phy) }
-  }
-
-  /// Asks for a payload of link-layer packets (Vol 6 Part B §5.1.9).
-  /// - Parameter dataLength: The payload, 27…251 bytes.
-  /// - Throws: ``BluetoothError/Reason/invalidArgument`` out of range, ``BluetoothError/Reason/unsupported`` if the adapter cannot change
-  ///   it, and the reasons of a lost link; CancellationError.
-  public func request(dataLength: Int) async throws -> Agreement<Int> {
-    try await call { Agreement(asked: dataLength, granted: try await $0.link.requestDataLength(dataLength).maxTxOctets) }
-  }
-
   /// Pairs with the device, and stores the bond in the adapter's ``KeyRing``. An existing bond of at least `level` suffices. A restored link
   /// must reach `level`, too.
   /// - Parameters:
@@ -176,44 +116,5 @@ public final class ConnectedDevice: Sendable {
   /// - Throws: CancellationError.
   public func untilDisconnected() async throws -> BluetoothError {
     try await adapter.call { [self] in BluetoothError(try await lifeline.over.value()) }
-  }
-}
-
-/// The restoration of a connection, as often as its policy permits. Ends what lasts on the connection when no attempt is left.
-@LoopActor
-final class Lifeline {
-  private var task: Task<Void, Never>?
-  /// The error after which no attempt is left, for those who wait for it.
-  private(set) lazy var over = Wait<any Error>()
-  private(set) var failure: (any Error)?
-
-  nonisolated init() {}
-
-  /// - Parameter policy: Nil means no restoration.
-  func keep(_ connection: Connection, _ session: Session, _ policy: RetryPolicy?) {
-    task = EventLoop.shared.spawn { [self] in
-      do {
-        while true {
-          let reason = try await connection.client.untilClosed()
-          guard let policy else { throw connection.withDemand(reason) }
-          let restoration = try await session.restore(connection, policy)
-          for values in connection.lasting { values.close(missing: restoration.missing) }
-        }
-      } catch  where !(error is CancellationError) { fail(error, connection) } catch {}
-    }
-  }
-
-  /// Ends the restoration with the connection.
-  func end(_ connection: Connection) async {
-    task?.cancel()
-    await task?.value
-    fail(RestorationError.ended, connection)
-  }
-
-  private func fail(_ error: any Error, _ connection: Connection) {
-    guard failure == nil else { return }
-    failure = error
-    for values in connection.lasting { values.close(throwing: error) }
-    over.resume(returning: error)
   }
 }
