@@ -61,6 +61,19 @@ private final class Rig {
     }
   }
 
+  /// A socket of another kind knows no security, as that of a lost link.
+  @Test func raisingTheSecurityOfALostLinkTellsItsEnd() async throws {
+    try await onLoop {
+      let rig = Rig()
+      let deadline = EventLoop.shared.now.advanced(by: .seconds(1))
+      await #expect(throws: SocketEnd(rig.peer, .errno(.notSupported))) {
+        _ = try await rig.socket.raiseSecurity(to: .encrypted, until: deadline)
+      }
+      rig.socket.close()
+      await #expect(throws: SocketEnd(rig.peer, .errno(nil))) { _ = try await rig.socket.raiseSecurity(to: .encrypted, until: deadline) }
+    }
+  }
+
   @Test func sendingIntoALostLinkEndsItOnce() async throws {
     try await onLoop(with: Rig()) { rig in
       rig.listen()

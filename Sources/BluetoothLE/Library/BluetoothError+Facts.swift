@@ -56,6 +56,7 @@ extension BluetoothError {
           + " Use another process, or a simulator with isVirtual: false."
       )
     case let error as EventLoopError: (.clock, error.description)
+    case let error as MalformedPacket: (.protocolViolation, "A packet is malformed: \(error).")
     case let error as any DescribedError: (error.kind, error.sentence)
     default: (.other, "\(error)")
     }

@@ -102,4 +102,16 @@ package struct SocketEnd: ConnectionError, Sendable, Equatable {
   }
   package var mayPass: Bool { true }
   package var reason: ControllerErrorCode? { if case .reason(let reason) = cause { reason } else { nil } }
+
+  /// Returns the reason in words for a link that ended with an error of its socket.
+  package static func words(endedWith errno: Errno) -> String {
+    switch errno {
+    case .timedOut: "the device stopped answering, and may be off or out of range"
+    case .connectionReset: "the device closed it"
+    case .connectionAbort: "this computer closed it, perhaps for another program"
+    case .noFunction: "the Link Layer failed (encryption, or an update that the device did not follow)"
+    case .operationNotSupportedByDevice, .networkDown, .brokenPipe: "the adapter was switched off or unplugged"
+    default: errno.words
+    }
+  }
 }

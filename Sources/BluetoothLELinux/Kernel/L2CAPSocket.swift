@@ -95,10 +95,10 @@ final class L2CAPSocket: Channel, SecuredSocket {
   var isWritable: Bool { !isOver && !socket.hasBacklog }
 
   func waitUntilWritable(until deadline: LoopClock.Instant?) async throws -> Bool {
-    do { return try await socket.waitForRoom(until: deadline) } catch let error as Errno {
-      throw explain(error == .socketNotConnected ? nil : error)
-    }
+    do { return try await socket.waitForRoom(until: deadline) } catch let error as Errno { throw ended(error) }
   }
+
+  private func ended(_ error: Errno) -> any Error { explain(error == .socketNotConnected ? nil : error) }
 
   func close() { socket.close() }
 
@@ -134,8 +134,15 @@ final class L2CAPSocket: Channel, SecuredSocket {
   }
 
   func raiseSecurity(to level: SecurityLevel, until deadline: LoopClock.Instant) async throws -> Bool {
-    try SystemCall.setOption(
-      socket.rawDescriptor, SOL_BLUETOOTH, BT_SECURITY, bt_security(level: UInt8(clamping: level.rawValue), key_size: 0))
+    guard !isOver else { throw explain(nil) }
+    do throws(Errno) {
+      try SystemCall.setOption(
+        socket.rawDescriptor, SOL_BLUETOOTH, BT_SECURITY, bt_security(level: UInt8(clamping: level.rawValue), key_size: 0))
+    } catch {
+      if error == .invalidArgument { throw error }
+      // Any other error means that the link is down.
+      throw ended(error)
+    }
     // Until the link is encrypted, send() fails.
     socket.hold()
     return try await waitUntilWritable(until: deadline)

@@ -82,7 +82,7 @@ extension BluetoothDaemonProblem: FailureConvertible {
         "Cannot reach bluetoothd: libdbus-1.so.3 cannot be opened. Install it (Debian: apt install libdbus-1-3). The static program "
           + "cannot use it. Without it, pair with: bluetoothctl pair ADDRESS")
     case .silent: .adapter("bluetoothd does not answer on the system's message bus. Restart it: sudo systemctl restart bluetooth")
-    case .refused(let method, let name, _) where name.hasSuffix(".AccessDenied") || name.hasSuffix(".NotAuthorized"):
+    case .refused(let method, _, _) where isForbidden:
       .adapter(
         "bluetoothd does not permit \(method) to you. Use sudo, or join its group, then log in again: "
           + "sudo usermod -aG bluetooth \"$USER\"", .notPermitted)
@@ -119,17 +119,6 @@ extension SocketEnd: FailureConvertible {
     case .errno(let errno?): .linkLost(lost + Self.words(endedWith: errno), errno)
     case .errno(nil): .linkLost(lost + "it was closed")
     case .adapterGone(let name): .linkLost("\(lost)\(name) was switched off or unplugged")
-    }
-  }
-
-  private static func words(endedWith errno: Errno) -> String {
-    switch errno {
-    case .timedOut: "the device stopped answering, and may be off or out of range"
-    case .connectionReset: "the device closed it"
-    case .connectionAbort: "this computer closed it, perhaps for another program"
-    case .noFunction: "the Link Layer failed (encryption, or an update that the device did not follow)"
-    case .operationNotSupportedByDevice, .networkDown, .brokenPipe: "the adapter was switched off or unplugged"
-    default: errno.words
     }
   }
 }

@@ -8,6 +8,11 @@ package enum BluetoothDaemonProblem: Error, Sendable, Equatable {
   case refused(String, name: String, text: String)
   /// bluetoothd has a bond with the device, and does not pair again.
   case isPaired(PeerAddress)
+
+  /// Whether the user may not call the method.
+  package var isForbidden: Bool {
+    if case .refused(_, let name, _) = self { name.hasSuffix(".AccessDenied") || name.hasSuffix(".NotAuthorized") } else { false }
+  }
 }
 
 /// A connection to bluetoothd, which keeps the keys of all programs that pair through it.
