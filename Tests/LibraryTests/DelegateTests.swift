@@ -1,12 +1,11 @@
 import BluetoothLESimulator
-import Synchronization
 import TestSupport
 
 /// A person in front of a device that displays a passkey.
 private final class Person: PairingDelegate {
   let typed: String?
   let abilities: PairingAbilities
-  let asked = Mutex<[Peripheral]>([])
+  let asked = Guarded<[Peripheral]>([])
 
   init(_ typed: String?, _ abilities: PairingAbilities = .keyboardAndDisplay) { (self.typed, self.abilities) = (typed, abilities) }
 
@@ -24,7 +23,7 @@ private final class Person: PairingDelegate {
   }
 
   @Test func aPasskeyPairsAndItsKeysServeLaterProcesses() async throws {
-    let texts = Mutex<[String]>([])
+    let texts = Guarded<[String]>([])
     let (adapter, lock) = try await safe(try KeyRing { text in texts.withLock { $0.append(text) } })
     let person = Person("246810")
     try await adapter.withConnection(to: lock) { lock in
