@@ -161,7 +161,7 @@ let package = Package(
     .testTarget(
       name: "OperationsTests",
       dependencies: ["BluetoothLESimulator", "BluetoothLEDeviceFiles", "BluetoothLE", "TestSupport"]),
-    .testTarget(name: "LibraryTests", dependencies: ["BluetoothLESimulator", "TestSupport"]),
+    .testTarget(name: "LibraryTests", dependencies: ["BluetoothLESimulator", "BluetoothLEDeviceFiles", "TestSupport"]),
     .testTarget(name: "TestReportsTests", dependencies: ["Scripts", "TestSupport"]),
     .testTarget(name: "ScriptLanguageTests", dependencies: ["Scripts", "TestSupport"]),
     .testTarget(name: "TerminalTests", dependencies: ["Terminal", "TestSupport"]),

@@ -32,7 +32,7 @@ public final class Adapter: Sendable {
     EventLoop.shared.spawn { await session.close() }
   }
 
-  /// Opens an adapter.
+  /// Opens an adapter. The first call chooses the clock of the process, virtual or real, even if it throws: see <doc:VirtualTime>.
   /// - Parameters:
   ///   - source: The adapter, such as `.default` of `BluetoothLELinux`, `.h4("tcp:127.0.0.1:9000")`, or that of a `Simulator`.
   ///   - keys: The keys of bonded devices. An empty key ring keeps new bonds as long as the adapter exists.

@@ -16,7 +16,8 @@ public final class Simulator: Sendable {
   private let isVirtual: Bool
   private let air: SharedAir
 
-  private init(_ descriptions: [PeripheralDescription], seed: UInt64, isVirtual: Bool) {
+  /// Creates a simulator whose adapters cannot be opened if there are no descriptions.
+  init(_ descriptions: Result<[PeripheralDescription], FileEntryError>, seed: UInt64, isVirtual: Bool) {
     (self.isVirtual, air) = (isVirtual, SharedAir(descriptions, seed: seed))
   }
 
@@ -27,19 +28,26 @@ public final class Simulator: Sendable {
   ///   - isVirtual: Whether time is virtual. Use false beside a real adapter.
   /// - Throws: `BluetoothError` with the reason `invalidArgument`, and line, column and path of the first mistake.
   public convenience init(_ json: String, seed: UInt64 = 1, isVirtual: Bool = true) throws {
-    do { self.init(try PeripheralFile.parse(Array(json.utf8), name: "simulator"), seed: seed, isVirtual: isVirtual) } catch {
-      throw BluetoothError(error)
-    }
+    do throws(FileEntryError) {
+      let descriptions = try PeripheralFile.parse(Array(json.utf8), name: "simulator")
+      self.init(.success(descriptions), seed: seed, isVirtual: isVirtual)
+    } catch { throw BluetoothError(error) }
   }
 
   /// A new simulator with a lock (`GateLock`), a wristband (`Band-7`), a panel that takes pictures (`Panel`) and a lock that demands
   /// pairing (`SafeLock`). <doc:SimulatedDevices> describes them.
-  public static var preset: Simulator { Simulator((try? Presets.peripherals()) ?? [], seed: 1, isVirtual: true) }
+  public static var preset: Simulator { preset(isVirtual: true) }
+
+  /// Returns a new simulator with the devices of ``preset``.
+  /// - Parameter isVirtual: Whether time is virtual. Use false beside a real adapter.
+  public static func preset(isVirtual: Bool) -> Simulator {
+    Simulator(Result { () throws(FileEntryError) in try Presets.peripherals() }, seed: 1, isVirtual: isVirtual)
+  }
 
   /// A radio of the simulator. Each `Adapter.open` makes another one, and all hear the same devices.
   public var adapter: AdapterSource {
     AdapterSource("sim", isVirtual: isVirtual) { [air] bonds in
-      let air = air.air
+      let air = try air.air()
       let central = try await HostCentral.started(VirtualController(air: air), name: "sim")
       // Without them, each process would have to pair again.
       for stored in try bonds.bonds(of: central.adapterInfo.ownAddress) { air.restore(stored.bond, with: central.adapterInfo.ownAddress) }
@@ -51,15 +59,22 @@ public final class Simulator: Sendable {
 /// The radio environment of all adapters of a simulator, from the first use on.
 @LoopActor
 private final class SharedAir {
-  private let descriptions: [PeripheralDescription]
+  private let descriptions: Result<[PeripheralDescription], FileEntryError>
   private let seed: UInt64
-  private(set) lazy var air: Air = {
-    let air = Air(seed: seed)
-    air.add(descriptions)
-    return air
-  }()
+  private var made: Air?
 
-  nonisolated init(_ descriptions: [PeripheralDescription], seed: UInt64) { (self.descriptions, self.seed) = (descriptions, seed) }
+  nonisolated init(_ descriptions: Result<[PeripheralDescription], FileEntryError>, seed: UInt64) {
+    (self.descriptions, self.seed) = (descriptions, seed)
+  }
+
+  /// Returns the radio environment. Makes it at the first call.
+  func air() throws(FileEntryError) -> Air {
+    if let made { return made }
+    let air = Air(seed: seed)
+    air.add(try descriptions.get())
+    made = air
+    return air
+  }
 }
 
 extension FileEntryError: DescribedError {
