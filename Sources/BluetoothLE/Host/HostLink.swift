@@ -7,6 +7,8 @@ package final class HostLink: Link {
   private static let writableLimit = 8
   /// The number of queued fragments from which the link drops its answers to requests of the peer.
   private static let answerLimit = 64
+  /// The time limit for the controller to confirm the end of the link.
+  package nonisolated static let disconnectionLimit = Duration.seconds(3)
 
   package let peer: PeerAddress
   package var channel: any Channel { att }
@@ -62,7 +64,7 @@ package final class HostLink: Link {
     return procedures.state.parameters
   }
 
-  package func disconnect() async { await shielded { await self.disconnect(within: .seconds(3)) } }
+  package func disconnect() async { await shielded { await self.disconnect(within: Self.disconnectionLimit) } }
 
   // MARK: For the host
 
@@ -113,7 +115,7 @@ package final class HostLink: Link {
 
   private func abandon(_ error: any Error) {
     att.end(error)
-    EventLoop.shared.spawn { await self.disconnect(within: .seconds(3)) }
+    EventLoop.shared.spawn { await self.disconnect(within: Self.disconnectionLimit) }
   }
 
   /// Waits for the queued packets and disconnects the link. Returns when the link is down or after `limit`.

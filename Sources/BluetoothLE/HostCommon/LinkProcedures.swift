@@ -146,8 +146,11 @@ package final class LinkProcedures {
     guard status == .success else { throw GAPError.notAgreed(peer, procedure, status) }
   }
 
+  /// The longest time limit of a link layer procedure. 5 s plus 10 connection intervals of 4 s are as long.
+  package nonisolated static let longestLimit = Duration.seconds(45)
+
   /// Returns the deadline of a link layer procedure: 5 s plus 10 connection intervals from now, but at most `atMost` from now.
-  private func limit(atMost: Duration = .seconds(45)) -> LoopClock.Instant {
+  private func limit(atMost: Duration = longestLimit) -> LoopClock.Instant {
     EventLoop.shared.now.advanced(by: min(atMost, .seconds(5) + (state.parameters.interval ?? .zero) * 10))
   }
 }

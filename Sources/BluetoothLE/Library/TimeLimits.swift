@@ -30,13 +30,13 @@ public enum TimeLimits {
   /// The default limit of an ATT transaction: ``ConnectionOptions/transactionTimeout``.
   public static let transaction = Session.Limits().transaction
   /// The longest wait for a device's answer to a request for link parameters. It is shorter at connection intervals below 4 s.
-  public static let parameters = Duration.seconds(45)
+  public static let parameters = LinkProcedures.longestLimit
   /// The longest silence of a device in a pairing.
   public static let pairing = PairingFailure.longestSilence
   /// The limit for the report with which a device confirms a transfer.
   public static let report = Duration.seconds(30)
   /// The limit for ending the subscriptions of a sequence, and all of them before a disconnection.
-  public static let unsubscribing = Duration.seconds(1)
+  public static let unsubscribing = Session.Limits.unsubscribing
   /// The limit for a disconnection.
-  public static let disconnection = Duration.seconds(3)
+  public static let disconnection = HostLink.disconnectionLimit
 }

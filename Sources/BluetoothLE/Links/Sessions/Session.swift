@@ -12,6 +12,8 @@ package final class Session {
     package var transaction = Duration.seconds(30)
     /// The number of retries after a failed connection attempt, or after the device closed the link without an answer.
     package var retries = 1
+    /// The time limit for ending subscriptions.
+    package static let unsubscribing = Duration.seconds(1)
 
     package init() {}
   }
@@ -161,7 +163,7 @@ package final class Session {
     await connection.end()
     await shielded {
       if connection.isOpen {
-        let limit = EventLoop.shared.now.advanced(by: .seconds(1))
+        let limit = EventLoop.shared.now.advanced(by: Limits.unsubscribing)
         _ = try? await withDeadline(limit) { try await connection.client.unsubscribeAll() }
       }
       await connection.takeDown()
