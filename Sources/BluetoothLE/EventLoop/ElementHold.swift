@@ -11,9 +11,9 @@ package final class ElementHold {
   private nonisolated static func nextPosition() -> Int { positions.wrappingAdd(1, ordering: .relaxed).newValue }
 
   private let position: Int
-  /// A strong reference: another object at the same address would look like the same scope.
+  /// Strong references: another object at the same address would look like the same scope.
   private let scope: (any AnyObject & Sendable)?
-  private var hold: Holds.Hold?
+  private var hold: (element: Holds.Hold, scope: CallScope?)?
 
   /// Creates it together with its iterator.
   /// - Parameter scope: The object that the sequence belongs to, such as an adapter.
@@ -28,20 +28,20 @@ package final class ElementHold {
   /// - Returns: Nil after the last element. There is no hold then.
   /// - Throws: The error of `body`. There is no hold then.
   package nonisolated func next<T: Sendable>(_ body: @escaping @LoopActor @Sendable () async throws -> T?) async throws -> T? {
-    let (loop, caller) = (EventLoop.shared, CallScope.caller(scope))
+    let (loop, caller, current) = (EventLoop.shared, CallScope.caller(scope), CallScope.current)
     return try await loop.runOnLoop { () async -> Result<T?, any Error> in
       self.end()
       let call = loop.holds.beginCall(by: caller, iterator: self.position)
       defer { loop.holds.end(call) }
       let result = await Result(of: body)
       self.end()
-      if case .success(.some) = result { self.hold = loop.holds.beginElement(for: caller, position: Self.nextPosition()) }
+      if case .success(.some) = result { self.hold = (loop.holds.beginElement(for: caller, position: Self.nextPosition()), current) }
       return result
     }.get()
   }
 
   private func end() {
-    if let hold { EventLoop.shared.holds.endElement(hold) }
+    if let hold { EventLoop.shared.holds.endElement(hold.element) }
     hold = nil
   }
 }

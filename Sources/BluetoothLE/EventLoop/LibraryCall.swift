@@ -28,7 +28,7 @@ extension EventLoop {
     closing: @escaping @LoopActor @Sendable (T) async -> Void, body: (T) async throws -> Value
   ) async throws -> Value {
     let caller = CallScope.caller(scope)
-    let inner = CallScope(inside: caller.scopes)
+    let inner = CallScope(inside: CallScope.current, on: scope)
     let (resource, call) = try await runOnLoop { () async -> Result<(T, Holds.Call), any Error> in
       let call = self.holds.beginCall(by: caller)
       let opened = await Result(of: opening)
@@ -51,7 +51,7 @@ extension EventLoop {
   /// - Throws: The error of `operation`.
   @LoopActor
   package func callOut<T: Sendable>(_ operation: @escaping @Sendable () async throws -> T) async throws -> T {
-    let inner = CallScope(inside: CallScope.current?.all ?? [])
+    let inner = CallScope(inside: CallScope.current)
     holds.beginBody(inner.identifier)
     defer { holds.endBody(inner.identifier) }
     // Without `@concurrent`, the task would run on the loop.
@@ -82,16 +82,23 @@ extension Result where Failure == any Error {
 }
 
 /// The scope of a body: its child tasks inherit it, so that their calls suspend the hold of the body.
-final class CallScope: Sendable {
+///
+/// A task may outlive the bodies around it. Its calls must not suspend the hold of a later scope at the same address, so a scope keeps the
+/// scopes around it. It does not keep the object, because tasks of an adapter inherit the scope that opened the adapter.
+// Unchecked because of the weak reference, which only the end of the object changes.
+final class CallScope: @unchecked Sendable {
   @TaskLocal static var current: CallScope?
 
-  private let outer: [ObjectIdentifier]
+  private let outer: CallScope?
+  private weak var object: (any AnyObject & Sendable)?
 
-  init(inside outer: [ObjectIdentifier]) { self.outer = outer }
+  /// - Parameter outer: The scope of the code that makes the call.
+  /// - Parameter object: The object that the call is made on.
+  init(inside outer: CallScope?, on object: (any AnyObject & Sendable)? = nil) { (self.outer, self.object) = (outer, object) }
 
   var identifier: ObjectIdentifier { ObjectIdentifier(self) }
-  /// This scope and the scopes around it, the innermost first.
-  var all: [ObjectIdentifier] { [identifier] + outer }
+  /// This scope, and the scopes and objects around it, the innermost first.
+  var all: [ObjectIdentifier] { [identifier] + (outer?.all ?? []) + (object.map { [ObjectIdentifier($0)] } ?? []) }
 
   /// Runs `body` in this scope, on the caller's actor.
   func run<Value>(_ body: () async throws -> Value) async rethrows -> Value {
