@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Swift cannot import of the system's general interfaces: names of errors, capabilities, an ioctl number made by a macro, control messages, and a signal handler.
+// What Swift cannot import of the system's general interfaces: names of errors, pipes, capabilities, an ioctl number made by a macro, control messages, and a signal handler.
 #ifndef BLECTL_CLINUX_H
 #define BLECTL_CLINUX_H
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <signal.h>
 #include <stdint.h>
@@ -18,12 +19,16 @@
 #include <termios.h>
 #include <unistd.h>
 
-// A GNU extension (glibc 2.32), which the headers hide without _GNU_SOURCE.
+// GNU extensions (glibc 2.32), which the headers hide without _GNU_SOURCE.
 extern const char *strerrorname_np(int number);
+extern int pipe2(int ends[2], int flags);
 
 // The first eight bytes of the commit and its time in seconds since 1970, which scripts/release gives to the linker; 0 in other builds.
 uint64_t shim_commit(void);
 uint64_t shim_commit_time(void);
+
+// Opens a pipe whose ends never block, and which no child gets, also one that another thread starts meanwhile.
+static inline int shim_open_pipe(int ends[2]) { return pipe2(ends, O_NONBLOCK | O_CLOEXEC); }
 
 // `EACCES`; NULL for a number that is none.
 static inline const char *shim_errno_name(int number) { return strerrorname_np(number); }

@@ -57,6 +57,12 @@ import Testing
     #expect(Set(accepted) == [loop.isVirtual])
   }
 
+  /// A process may have no descriptors left for the pipe that wakes the loop.
+  @Test func aLoopWithoutAPipeTakesJobsOfOtherThreads() async {
+    let loop = EventLoop(pipe: (-1, -1))
+    for _ in 0..<20 { #expect(await Task(executorPreference: loop) { @concurrent in loop.isOnThread }.value) }
+  }
+
   /// Jobs that come from many threads at the same time start one thread.
   @Test func jobsOfManyThreadsStartOneThread() async {
     let loop = EventLoop()

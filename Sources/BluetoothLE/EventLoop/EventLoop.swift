@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CBluetoothLESystem
 import Glibc
 import Synchronization
 
@@ -45,7 +46,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   private let wakeWrite: Int32
 
   /// Creates a separate loop for tests. `LoopActor` uses `shared`.
-  init() { (wakeRead, wakeWrite) = openPipe() }
+  init(pipe: (read: Int32, write: Int32) = openPipe()) { (wakeRead, wakeWrite) = pipe }
 
   // MARK: Jobs
 
@@ -295,11 +296,16 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     return isVirtual ? 0 : max(0, due - now.nanoseconds)
   }
 
+  /// The time in milliseconds after which a loop without a pipe looks for jobs of other threads.
+  private static let longestSleep: Int32 = 10
+
   private func pollDescriptors(timeout: Int64?) -> Bool {
     if pollSetIsStale { rebuildPollSet() }
     for index in pollSet.indices { pollSet[index].revents = 0 }
     // Round up to poll's milliseconds: a timer may fire late, never early.
-    let limit = timeout.map { Int32(clamping: ($0 + 999_999) / 1_000_000) } ?? -1
+    var limit = timeout.map { Int32(clamping: ($0 + 999_999) / 1_000_000) } ?? -1
+    // Without a pipe, nothing wakes poll(2).
+    if wakeRead < 0 { limit = limit < 0 ? Self.longestSleep : min(limit, Self.longestSleep) }
     var found = unsafe poll(&pollSet, nfds_t(pollSet.count), limit)
     // Handle a signal handler's write to a pipe before the timers that became due while the process was stopped.
     if found < 0, errno == EINTR { found = unsafe poll(&pollSet, nfds_t(pollSet.count), 0) }
@@ -403,12 +409,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 }
 
 /// Opens a pipe whose ends never block, and which child processes do not get.
+/// - Returns: -1 for both ends if the process may not open more descriptors. poll(2) ignores -1.
 package func openPipe() -> (read: Int32, write: Int32) {
   var ends: [Int32] = [-1, -1]
-  _ = unsafe pipe(&ends)
-  for end in ends {
-    _ = fcntl(end, F_SETFL, O_NONBLOCK)
-    _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-  }
-  return (ends[0], ends[1])
+  return unsafe shim_open_pipe(&ends) == 0 ? (ends[0], ends[1]) : (-1, -1)
 }
