@@ -2,8 +2,7 @@
 /// A way to a Bluetooth adapter, which ``Adapter/open(_:keys:)`` uses.
 ///
 /// `BluetoothLE` itself has controllers on streams: ``h4(_:)``. `BluetoothLELinux` adds the adapters of the machine, `.default`, `.hci(0)`
-/// and
-/// `.userChannel(0)`. A `Simulator` of `BluetoothLESimulator` has one, too: `Simulator.preset.adapter`.
+/// and `.userChannel(0)`. A `Simulator` of `BluetoothLESimulator` has one, too: `Simulator.preset.adapter`.
 public struct AdapterSource: Sendable, CustomStringConvertible {
   /// The adapter in messages, such as `tcp:127.0.0.1:9000`.
   public let description: String

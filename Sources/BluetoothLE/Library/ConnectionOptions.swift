@@ -3,8 +3,7 @@
 ///
 /// The device or the controller may refuse the MTU, the interval, the PHY and the data length, or grant less. That is no error:
 /// ``ConnectedDevice/mtu`` and ``ConnectedDevice/parameters()`` tell what was granted. An interval or a data length out of range is an
-/// error,
-/// ``BluetoothError/Reason/invalidArgument``.
+/// error, ``BluetoothError/Reason/invalidArgument``.
 public struct ConnectionOptions: Sendable {
   /// The limit of the connection attempt, with its retries.
   public var timeout = TimeLimits.connection

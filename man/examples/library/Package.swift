@@ -2,13 +2,15 @@
 import PackageDescription
 
 // Each program opens the simulator. For a radio, take BluetoothLELinux, and `.default` or `.h4("tcp:HOST:PORT")`: see Sources/scan.
-// BLECTL_PACKAGE is the package's address, a Git repository with version tags.
-let address = Context.environment["BLECTL_PACKAGE"] ?? "../../.."
+// BLECTL_PACKAGE is the package's address, a Git repository with version tags. The default is the checkout around this folder.
+let address = Context.environment["BLECTL_PACKAGE"]
+let blectl: Package.Dependency =
+  if let address { .package(url: address, from: "0.1.0") } else { .package(name: "blectl", path: "../../..") }
 let simulator = Target.Dependency.product(name: "BluetoothLESimulator", package: "blectl")
 
 let package = Package(
   name: "library-examples",
-  dependencies: [.package(url: address, from: "0.1.0")],
+  dependencies: [blectl],
   targets: [
     .executableTarget(name: "scan", dependencies: [simulator]),
     .executableTarget(name: "read", dependencies: [simulator]),

@@ -1,4 +1,4 @@
-// Everything at once: tour [default|hciN|tcp:HOST:PORT]. Without an adapter, on the simulator.
+// Everything at once: tour [default|tcp:HOST:PORT]. Without an adapter, on the simulator.
 import BluetoothLELinux
 import BluetoothLESimulator
 
