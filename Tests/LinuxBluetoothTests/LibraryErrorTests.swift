@@ -28,8 +28,7 @@ import TestSupport
     (none(.givenUpHere), .disconnected, "The connection to \(name) failed: this machine canceled it, perhaps for another program."),
     (
       none(.notEstablished), .disconnected,
-      "The connection to \(name) failed: Connection Failed to be Established / Synchronization Timeout (0x3e). Bring the device closer, or "
-        + "try again."
+      "The connection to \(name) failed: Connection Failed to be Established (0x3e). Bring the device closer, or try again."
     ),
     (
       none(.notEstablished, .micFailure), .disconnected,
@@ -96,7 +95,8 @@ import TestSupport
   @Test func reasonsAndSentences() {
     for (error, reason, sentence) in Self.rows {
       let found = BluetoothError(error)
-      #expect(found.reason == reason && found.description == sentence)
+      #expect(found.reason == reason, "\(found)")
+      #expect(found.description == sentence)
     }
   }
 }
