@@ -24,7 +24,7 @@ import TestSupport
         + "F0:F1:F2:F3:F4:F5"
     ),
     (none(.tooManyLinks), .adapter, "The connection to \(name) failed: hci0 has no room for another link. End a connection first."),
-    (none(.endedByPeer), .disconnected, "The connection to \(name) failed: the device ended it at once."),
+    (none(.endedByPeer), .disconnected, "The connection to \(name) failed: the device ended it immediately."),
     (none(.givenUpHere), .disconnected, "The connection to \(name) failed: this machine canceled it, perhaps for another program."),
     (
       none(.notEstablished), .disconnected,

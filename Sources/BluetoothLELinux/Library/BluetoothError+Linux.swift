@@ -38,7 +38,7 @@ extension NoConnection: DescribedError {
       switch cause {
       case .takenByAnother: "another program uses or makes it. If that is bluetoothd, run: bluetoothctl disconnect \(peer.address)"
       case .tooManyLinks: "\(adapter) has no room for another link. End a connection first."
-      case .endedByPeer: "the device ended it at once."
+      case .endedByPeer: "the device ended it immediately."
       case .givenUpHere: "this machine canceled it, perhaps for another program."
       case .notEstablished: "\(status ?? .connectionFailedToBeEstablished). Bring the device closer, or try again."
       case .security: "the device refused for security reasons. If it was paired, remove the bond on both sides, and pair again."
