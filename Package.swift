@@ -57,17 +57,21 @@ let package = Package(
       // The static one: a shared libcrypto would be loaded at every start.
       linkerSettings: [.linkedLibrary(":libcrypto.a")]),
     .target(
+      name: "BluetoothLECompression", dependencies: ["CZlib"], swiftSettings: settings,
+      // The static one, likewise.
+      linkerSettings: [.linkedLibrary(":libz.a")]),
+    .target(
       name: "BluetoothLELinux",
       dependencies: ["BluetoothLE", "CBluetoothLEBlueZ", "CBluetoothLEDBus", "CBluetoothLESystem", system],
       swiftSettings: settings),
     .target(name: "BluetoothLEDeviceFiles", dependencies: ["BluetoothLE", "BluetoothLEText"], swiftSettings: settings),
     .target(
+      name: "BluetoothLEFirmware", dependencies: ["BluetoothLE", "BluetoothLECompression", "BluetoothLEText"], swiftSettings: settings),
+    .target(
       name: "BluetoothLESimulator", dependencies: ["BluetoothLEDeviceFiles", "BluetoothLE", "BluetoothLEText", deque],
       swiftSettings: settings),
     .target(
-      name: "Traces", dependencies: ["BluetoothLE", "BluetoothLEText", "CZlib", deque], swiftSettings: settings,
-      // The static one, likewise.
-      linkerSettings: [.linkedLibrary(":libz.a")]),
+      name: "Traces", dependencies: ["BluetoothLE", "BluetoothLECompression", "BluetoothLEText", deque], swiftSettings: settings),
     .target(name: "Scripts", dependencies: ["BluetoothLE", "BluetoothLEText"], swiftSettings: settings),
     .target(
       name: "Terminal", dependencies: ["BluetoothLE", "BluetoothLEText", "CBluetoothLESystem", "CCurses", "CReadline"],
@@ -85,7 +89,7 @@ let package = Package(
       name: "CommandLine",
       dependencies: [
         "Presentation", "Terminal", "Scripts", "Traces", "BluetoothLESimulator", "BluetoothLEDeviceFiles", "BluetoothLELinux",
-        "BluetoothLE", "BluetoothLEText", argumentParser, system,
+        "BluetoothLECompression", "BluetoothLE", "BluetoothLEText", argumentParser, system,
       ],
       swiftSettings: settings),
     .target(
@@ -134,7 +138,7 @@ let package = Package(
     .testTarget(name: "BluetoothTests", dependencies: ["BluetoothLE", "TestSupport"]),
     .testTarget(name: "CryptoTests", dependencies: ["TestSupport"]),
     .testTarget(name: "ValuesTests", dependencies: ["BluetoothLE", "TestSupport"]),
-    .testTarget(name: "CapturesTests", dependencies: ["Traces", "TestSupport"]),
+    .testTarget(name: "CapturesTests", dependencies: ["Traces", "BluetoothLECompression", "TestSupport"]),
     .testTarget(name: "HostCommonTests", dependencies: ["TestSupport"]),
     .testTarget(name: "HCITests", dependencies: ["TestSupport"]),
     .testTarget(name: "L2CAPTests", dependencies: ["TestSupport"]),
@@ -142,6 +146,8 @@ let package = Package(
     .testTarget(name: "ATTTests", dependencies: ["BluetoothLE", "TestSupport"]),
     .testTarget(name: "GATTTests", dependencies: ["BluetoothLESimulator", "BluetoothLE", "TestSupport"]),
     .testTarget(name: "DeviceFilesTests", dependencies: ["BluetoothLEDeviceFiles", "BluetoothLE", "TestSupport"]),
+    .testTarget(
+      name: "FirmwareTests", dependencies: ["BluetoothLEFirmware", "BluetoothLE", "BluetoothLEText", "TestSupport"]),
     .testTarget(name: "GAPTests", dependencies: ["TestSupport"]),
     .testTarget(name: "ReplayTests", dependencies: ["Traces", "TestSupport"]),
     .testTarget(name: "DecodingTests", dependencies: ["Traces", "TestSupport"]),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // zlib's decompressor. zlib refers to a stream by its address, so the stream stays where calloc put it.
 #ifndef BLECTL_CZLIB_H
 #define BLECTL_CZLIB_H

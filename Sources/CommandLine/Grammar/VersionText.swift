@@ -1,5 +1,5 @@
+import BluetoothLECompression
 import BluetoothLELinux
-import Traces
 
 /// The text of `--version -v`: the version, the commit, and what the build contains.
 enum VersionText {

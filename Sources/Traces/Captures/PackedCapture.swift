@@ -1,4 +1,5 @@
 package import BluetoothLE
+import BluetoothLECompression
 
 /// Unpacks the capture inside another file: compressed by gzip, in a ZIP archive, or in the text of an Android bug report (btsnooz).
 @LoopActor package struct PackedCapture {

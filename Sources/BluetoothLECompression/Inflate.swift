@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CZlib
 
 /// A decompressor of DEFLATE data (RFC 1951), by zlib. It works in steps of less than a millisecond, so that a caller can stop it anywhere.
