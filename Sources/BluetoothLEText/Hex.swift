@@ -113,7 +113,8 @@ package enum Hex {
     return value
   }
 
-  static func nibble(_ digit: UInt8) -> UInt8? {
+  /// Returns the value of an ASCII hex digit. Returns nil for another character.
+  package static func nibble(_ digit: UInt8) -> UInt8? {
     switch digit {
     case 0x30...0x39: digit - 0x30
     case 0x41...0x46: digit - 0x37

@@ -13,7 +13,7 @@ package struct ImageVersion: Hashable, Comparable, Sendable, CustomStringConvert
   }
 
   /// Parses one to four decimal numbers: `1`, `1.2`, `1.2.3`, `1.2.3+4`, `1.2.3.4`. Missing numbers are 0. Returns nil for other text.
-  package init?(_ text: some StringProtocol) {
+  package init?(_ text: String) {
     let parts = text.utf8.split(omittingEmptySubsequences: false) { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "+") }
     let numbers = parts.compactMap { part in part.allSatisfy { (0x30...0x39).contains($0) } ? UInt32(Substring(part)) : nil }
     guard (1...4).contains(parts.count), numbers.count == parts.count else { return nil }

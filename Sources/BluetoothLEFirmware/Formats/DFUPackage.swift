@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import BluetoothLE
+
+/// A package for Nordic Secure DFU: a ZIP archive with a manifest, and with a binary and an init packet for each part.
+package struct DFUPackage: Sendable {
+  package struct Part: Sendable {
+    package let kind: FirmwarePart
+    /// The name of the binary in the archive.
+    package let name: String
+    package let binary: [UInt8]
+    /// The init packet as devices get it.
+    package let initPacketBytes: [UInt8]
+    package let initPacket: InitPacket
+
+    /// Checks that the init packet belongs to the binary: nrfutil itself writes packages where it does not.
+    fileprivate func validate() throws(FirmwareFileError) {
+      guard kind.takes(initPacket.type) else { throw .partType(kind, initPacket.type) }
+      guard let size = initPacket.size else { throw .initPacket(kind, .missingField("size")) }
+      guard size == binary.count else { throw .partSize(kind, initPacket: size, file: binary.count) }
+      let hash = SHA2.sha256.hash(binary)
+      guard hash == initPacket.hash else { throw .partHash(kind, initPacket: initPacket.hash, file: hash) }
+    }
+  }
+
+  /// The parts in the order in which devices take them. There is at least one.
+  package let parts: [Part]
+
+  /// The maximum lengths of a manifest and of an init packet, in bytes.
+  private static let (manifestLimit, initPacketLimit) = (1 << 20, 1 << 16)
+
+  /// Reads an archive. `validate` compares its init packets with the binaries.
+  package init(_ archive: ZipArchive) throws(FirmwareFileError) {
+    guard let entry = archive.entry(named: DFUManifest.name) else { throw .noManifest }
+    let manifest = try DFUManifest(try archive.contents(of: entry, limit: Self.manifestLimit))
+    var parts: [Part] = []
+    for part in manifest.parts {
+      func contents(_ name: String, _ limit: Int) throws(FirmwareFileError) -> [UInt8] {
+        guard let entry = archive.entry(named: name) else { throw .missingEntry(part.kind, name) }
+        return try archive.contents(of: entry, limit: limit)
+      }
+      let (binary, packet) = (try contents(part.binary, FirmwareFile.limit), try contents(part.initPacket, Self.initPacketLimit))
+      guard !binary.isEmpty else { throw .emptyPart(part.kind) }
+      let initPacket: InitPacket
+      do throws(InitPacket.Failure) { initPacket = try InitPacket(packet) } catch { throw .initPacket(part.kind, error) }
+      parts.append(Part(kind: part.kind, name: part.binary, binary: binary, initPacketBytes: packet, initPacket: initPacket))
+    }
+    self.parts = parts
+  }
+
+  /// Checks type, size and hash of each part.
+  package func validate() throws(FirmwareFileError) { for part in parts { try part.validate() } }
+}
