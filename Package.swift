@@ -19,7 +19,8 @@ let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collect
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 
 let fuzzed: [Target.Dependency] = [
-  "blectl", "Gatttool", "Program", "CommandLine", "Terminal", "Scripts", "Traces", "BluetoothLESimulator", "BluetoothLEDeviceFiles",
+  "blectl", "Gatttool", "Program", "CommandLine", "Terminal", "Scripts", "Traces", "BluetoothLESimulator", "BluetoothLEFirmware",
+  "BluetoothLEDeviceFiles",
   "BluetoothLE", "BluetoothLEText", "TestSupport",
 ]
 
@@ -83,7 +84,8 @@ let package = Package(
     .target(
       name: "Presentation",
       dependencies: [
-        "Terminal", "Scripts", "Traces", "BluetoothLEDeviceFiles", "BluetoothLELinux", "BluetoothLE", "BluetoothLEText", system,
+        "Terminal", "Scripts", "Traces", "BluetoothLEFirmware", "BluetoothLEDeviceFiles", "BluetoothLELinux", "BluetoothLE",
+        "BluetoothLEText", system,
       ], swiftSettings: settings),
     .target(
       name: "CommandLine",
@@ -95,7 +97,8 @@ let package = Package(
     .target(
       name: "Program",
       dependencies: [
-        "CommandLine", "Presentation", "Terminal", "Scripts", "Traces", "BluetoothLESimulator", "BluetoothLEDeviceFiles",
+        "CommandLine", "Presentation", "Terminal", "Scripts", "Traces", "BluetoothLESimulator", "BluetoothLEFirmware",
+        "BluetoothLEDeviceFiles",
         "BluetoothLELinux", "BluetoothLE", "BluetoothLEText", deque, system,
       ], swiftSettings: settings),
     .target(

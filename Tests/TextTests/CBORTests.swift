@@ -38,7 +38,7 @@ import TestSupport
   @Test(arguments: [
     ("", CBOR.Failure.endsEarly(at: 0)), ("18", .endsEarly(at: 1)), ("1b00000000000000", .endsEarly(at: 1)), ("4401", .endsEarly(at: 1)),
     ("5bffffffffffffffff", .endsEarly(at: 9)), ("9bffffffffffffffff", .endsEarly(at: 9)), ("bb7fffffffffffffff00", .endsEarly(at: 9)),
-    ("a161", .endsEarly(at: 2)), ("a2616100", .endsEarly(at: 1)), ("9f01", .endsEarly(at: 2)), ("5f4101", .endsEarly(at: 3)),
+    ("a161", .endsEarly(at: 1)), ("a2616100", .endsEarly(at: 1)), ("9f01", .endsEarly(at: 2)), ("5f4101", .endsEarly(at: 3)),
     ("a1636f66660000", .trailingBytes(at: 6)), ("0000", .trailingBytes(at: 1)), ("ff", .malformed(at: 0)), ("81ff", .malformed(at: 1)),
     ("a1ff00", .malformed(at: 1)), ("a100ff", .malformed(at: 2)), ("bf00ff", .malformed(at: 2)), ("1c", .malformed(at: 0)),
     ("1f", .malformed(at: 0)), ("3f", .malformed(at: 0)), ("df00", .malformed(at: 0)), ("fc", .malformed(at: 0)),

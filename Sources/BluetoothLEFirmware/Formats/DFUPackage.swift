@@ -12,13 +12,13 @@ package struct DFUPackage: Sendable {
     package let initPacketBytes: [UInt8]
     package let initPacket: InitPacket
 
-    /// Checks that the init packet belongs to the binary: nrfutil itself writes packages where it does not.
-    fileprivate func validate() throws(FirmwareFileError) {
-      guard kind.takes(initPacket.type) else { throw .partType(kind, initPacket.type) }
-      guard let size = initPacket.size else { throw .initPacket(kind, .missingField("size")) }
-      guard size == binary.count else { throw .partSize(kind, initPacket: size, file: binary.count) }
+    /// The reason why the init packet does not belong to the binary: nrfutil itself writes such packages. Nil if it does.
+    package var problem: FirmwareFileError? {
+      guard kind.takes(initPacket.type) else { return .partType(kind, initPacket.type) }
+      guard let size = initPacket.size else { return .initPacket(kind, .missingField("size")) }
+      guard size == binary.count else { return .partSize(kind, initPacket: size, file: binary.count) }
       let hash = SHA2.sha256.hash(binary)
-      guard hash == initPacket.hash else { throw .partHash(kind, initPacket: initPacket.hash, file: hash) }
+      return hash == initPacket.hash ? nil : .partHash(kind, initPacket: initPacket.hash, file: hash)
     }
   }
 
@@ -48,5 +48,7 @@ package struct DFUPackage: Sendable {
   }
 
   /// Checks type, size and hash of each part.
-  package func validate() throws(FirmwareFileError) { for part in parts { try part.validate() } }
+  package func validate() throws(FirmwareFileError) {
+    for part in parts { if let problem = part.problem { throw problem } }
+  }
 }

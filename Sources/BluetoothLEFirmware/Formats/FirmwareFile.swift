@@ -32,6 +32,12 @@ package struct FirmwareFile: Sendable {
     }
   }
 
+  /// Returns whether a file begins like firmware. A ZIP archive must have a manifest.
+  package static func isFirmware(_ file: [UInt8]) -> Bool {
+    if ZipArchive.isArchive(file) { return (try? ZipArchive(file))?.entry(named: DFUManifest.name) != nil }
+    return ImageFile.isImage(file) || IntelHex.isHex(file)
+  }
+
   /// Reads and checks a file. What it returns can be sent to a device.
   package static func recognize(_ file: [UInt8]) throws(FirmwareFileError) -> FirmwareFile {
     let read = try FirmwareFile(reading: file)

@@ -17,7 +17,8 @@ package struct IntelHex: Sendable {
   /// Returns whether a file looks like Intel HEX: a colon and hex digits, perhaps after white space.
   package static func isHex(_ file: [UInt8]) -> Bool {
     let text = file.prefix(4096).drop { isSpace($0) }
-    return text.first == UInt8(ascii: ":") && text.dropFirst().prefix(8).allSatisfy { Hex.nibble($0) != nil }
+    let digits = text.dropFirst().prefix(8)
+    return text.first == UInt8(ascii: ":") && digits.count == 8 && digits.allSatisfy { Hex.nibble($0) != nil }
   }
 
   /// Reads a file, and checks each record.

@@ -1,18 +1,21 @@
 import BluetoothLEDeviceFiles
+import BluetoothLEFirmware
 import CommandLine
 import Traces
 
 package struct Decode: LoopCommand {
   static let configuration = CommandConfiguration(
-    named: "decode", abstract: "Decode advertising data, ATT PDUs, HCI packets or traces.",
+    named: "decode", abstract: "Decode advertising data, packets, traces or firmware files.",
     discussion: """
-      WHAT is adv (AD structures), att (a PDU), hci (an H4 packet), value UUID (a value of that type) or trace. Traces are btsnoop, pcap, pcapng and pklg files and Android bug reports, also in gzip and ZIP. Without WHAT, blectl detects the kind of the input.
+      WHAT is adv (AD structures), att (a PDU), hci (an H4 packet), value UUID (a value of that type), trace or firmware. Traces are btsnoop, pcap, pcapng and pklg files and Android bug reports, also in gzip and ZIP. Without WHAT, blectl detects the kind of the input.
 
       Lines of a FILE or of standard input are hex. Lines of scan --raw or --json, of -vv and of hcidump --raw work, too. So do bytes after a label with a colon: "ACL Data RX: 02 0b 20". Quote such a line on the command line. blectl decodes input that is not text as bytes.
 
       trace prints the packets with the names of attributes, then a summary of each connection: requests, timing, errors.
 
-      Exits 5 if something is malformed, but shows what it could read. Exits 66 if a line is not hex.
+      firmware prints what an MCUboot image (.bin, .hex) or a package for Nordic Secure DFU (.zip) contains.
+
+      Exits 5 if something is malformed, but shows what it could read. Exits 66 if a line is not hex or a file is unreadable.
       """)
   static let examples = [
     "blectl decode adv 0201060302f0ff", "blectl decode value battery_level 3c", "blectl decode att 0a1100",
@@ -23,7 +26,7 @@ package struct Decode: LoopCommand {
   @OptionGroup var process: ProcessOptions
 
   @Argument(
-    help: ArgumentHelp("adv, att, hci, value or trace (default: detected)", valueName: "what"),
+    help: ArgumentHelp("adv, att, hci, value, trace or firmware (default: detected)", valueName: "what"),
     completion: .list(What.allCases.map(\.rawValue)))
   var first: String?
 
@@ -39,7 +42,7 @@ package struct Decode: LoopCommand {
   @Flag(help: "Print only the summary of a trace") var summary = false
 
   enum What: String, CaseIterable {
-    case adv, att, hci, value, trace
+    case adv, att, hci, value, trace, firmware
   }
 
   /// The maximum number of input bytes, except for traces.
@@ -74,7 +77,23 @@ package struct Decode: LoopCommand {
       try await packets(read, context, "HCI packet", layer: "hci") { DecodedPacket(hci: $0) }
     case .value: try await values(context)
     case .trace: try await trace(read, context)
+    case .firmware: try await firmware(read, context)
     }
+  }
+
+  @LoopActor private func firmware(_ read: [UInt8]?, _ context: Context) async throws {
+    guard let name = input.first ?? (context.isInputFed ? "-" : nil), input.count < 2 else {
+      throw Failure(.usage, "decode firmware takes one file, or - for standard input.")
+    }
+    let contents = if let read { read } else { try await DecodedInput.file(name, FirmwareFile.fileLimit, isTrace: true, context) }
+    let file = try FirmwareFile(reading: contents)
+    if context.output.style.json {
+      try await context.output.record { FirmwareRecord.write(&$0, file) }
+    } else {
+      let width = context.output.outIsTerminal ? context.output.width : nil
+      for line in FirmwareText.lines(file, width: width) { try await context.output.line(line) }
+    }
+    do throws(FirmwareFileError) { try file.validate() } catch { throw Failure(.protocolViolation, error.failure.message) }
   }
 
   @LoopActor private func trace(_ read: [UInt8]?, _ context: Context) async throws {

@@ -1,3 +1,4 @@
+import BluetoothLEFirmware
 import CommandLine
 import Traces
 
@@ -13,10 +14,12 @@ enum DecodeDetection {
     let shown = typed == "-" ? "standard input" : typed.hasPrefix("'") ? DisplayText.quote(line) : typed
     if read != nil, sample.isEmpty { throw Failure(.input, "\(typed == "-" ? "Standard input" : shown) is empty.") }
     let fits =
-      try await TraceReader.isTrace(sample)
-      ? [.trace]
-      : DecodedInput.isText(sample, isCut: true)
-        ? kind(ofLabel: read == nil ? line : "").map { [$0] } ?? kinds(inLinesOf: sample) ?? [] : kinds(of: Array(sample.prefix(1 << 16)))
+      read != nil && FirmwareFile.isFirmware(sample)
+      ? [.firmware]
+      : try await TraceReader.isTrace(sample)
+        ? [.trace]
+        : DecodedInput.isText(sample, isCut: true)
+          ? kind(ofLabel: read == nil ? line : "").map { [$0] } ?? kinds(inLinesOf: sample) ?? [] : kinds(of: Array(sample.prefix(1 << 16)))
     if fits.count == 1, let only = fits.first {
       context.output.note("Decoding \(shown) as \(only.rawValue).")
       return (only, read)
@@ -35,7 +38,7 @@ enum DecodeDetection {
         let line = DisplayText.clip("\(kind) \(rest)", to: 510)
         throw Failure(.usage, "\(DisplayText.quote(word)) is not a kind of input. Did you mean \(kind)? Use: blectl decode \(line)")
       }
-      throw Failure(.usage, "Cannot tell what \(shown) is. Name its kind (adv, att, hci, value UUID or trace): \(command)")
+      throw Failure(.usage, "Cannot tell what \(shown) is. Name its kind (adv, att, hci, value UUID, trace or firmware): \(command)")
     }
     throw Failure(.usage, "\(shown) may be \(fits.map(\.rawValue).joined(separator: " or ")). Name its kind: \(command)")
   }
@@ -43,6 +46,7 @@ enum DecodeDetection {
   /// Other names of the kinds of input.
   private static let familiar = [
     "ad": "adv", "advertisement": "adv", "scan": "adv", "pdu": "att", "acl": "hci", "pcap": "trace", "pcapng": "trace", "btsnoop": "trace",
+    "image": "firmware", "dfu": "firmware", "mcuboot": "firmware", "zip": "firmware",
   ]
 
   /// Returns the command line for a value and its UUID, in either order, and the name of the UUID. Nil if no word is an assigned UUID.

@@ -1,3 +1,4 @@
+import BluetoothLEFirmware
 import BluetoothLELinux
 import CommandLine
 import Traces
@@ -134,7 +135,9 @@ struct DecodedInput {
       return (octets, octets)
     }
     var octets = try await beginning(context)
-    if !isText(octets, isCut: true) || DecodeDetection.kinds(inLinesOf: octets, isCut: true)?.isEmpty != false {
+    if !isText(octets, isCut: true) || FirmwareFile.isFirmware(octets)
+      || DecodeDetection.kinds(inLinesOf: octets, isCut: true)?.isEmpty != false
+    {
       octets += try await InputFile.read("-", limit: Decode.traceLimit) { [output = context.output] in tellOfWaiting("-", output) }
     }
     return (octets, octets)
