@@ -149,8 +149,7 @@ let package = Package(
     .testTarget(name: "ATTTests", dependencies: ["BluetoothLE", "TestSupport"]),
     .testTarget(name: "GATTTests", dependencies: ["BluetoothLESimulator", "BluetoothLE", "TestSupport"]),
     .testTarget(name: "DeviceFilesTests", dependencies: ["BluetoothLEDeviceFiles", "BluetoothLE", "TestSupport"]),
-    .testTarget(
-      name: "FirmwareTests", dependencies: ["BluetoothLEFirmware", "BluetoothLE", "BluetoothLEText", "TestSupport"]),
+    .testTarget(name: "FirmwareTests", dependencies: ["BluetoothLEFirmware", "TestSupport"]),
     .testTarget(name: "GAPTests", dependencies: ["TestSupport"]),
     .testTarget(name: "ReplayTests", dependencies: ["Traces", "TestSupport"]),
     .testTarget(name: "DecodingTests", dependencies: ["Traces", "TestSupport"]),
@@ -186,7 +185,8 @@ let package = Package(
       name: "InteropTests",
       dependencies: ["blectl", "Scripts", "Traces", "BluetoothLESimulator", "BluetoothLE", "TestSupport"],
       exclude: [
-        "ant-junit.xsd", "beacon_frames.py", "bthome_frames.py", "bumble_air.py", "bumble_client.py", "foreign_values.py", "junit_facts.py",
+        "ant-junit.xsd", "beacon_frames.py", "bthome_frames.py", "bumble_air.py", "bumble_client.py", "firmware_images.py",
+        "foreign_values.py", "junit_facts.py",
         "tap_facts.pl",
         "trace_judges.py",
       ]),

@@ -15,7 +15,8 @@ struct FuzzTarget: Sendable {
   static let all: [FuzzTarget] = [
     .h4, .l2cap, .initiator, .responder, .att, .bearer, .client, .server, .host, .controller, .credits, .advertisement, .value, .words,
     .json, .lines, .arguments,
-    .script, .expression, .predicate, .device, .packets, .peripheral, .recording, .replay, .trace, .packed,
+    .script, .expression, .predicate, .device, .packets, .peripheral, .recording, .replay, .trace, .packed, .cbor, .firmwareImage,
+    .hexFile, .zipArchive, .manifest, .initPacket,
   ]
 
   init(_ name: String, seeds: [[UInt8]] = [], words: [String] = [], run: @escaping @LoopActor @Sendable ([UInt8]) async -> Void) {

@@ -60,19 +60,6 @@ package struct ImageFile: Sendable {
     case ed25519
   }
 
-  /// The state in the last bytes of a padded file. A device that gets them swaps at the next reset, without a request to test the image.
-  package struct Trailer: Hashable, Sendable {
-    /// The distance of the fields, in bytes: 8, 16 or 32.
-    package let alignment: Int
-    /// The fields as stored: 1 is set, and 0xFF is not set.
-    package let imageOK, copyDone, swapInfo: UInt8
-    /// The number of bytes to swap. 0xFFFFFFFF before a swap.
-    package let swapSize: UInt32
-
-    /// Whether the image stays without a confirmation, so that the device cannot revert it.
-    package var isConfirmed: Bool { imageOK == 1 }
-  }
-
   /// The whole file, with padding.
   package let bytes: [UInt8]
   package let version: ImageVersion
@@ -195,26 +182,7 @@ package struct ImageFile: Sendable {
   }
 
   /// The trailer in the padding. Nil without one.
-  package var trailer: Trailer? {
-    let padding = bytes[end...]
-    guard padding.count >= 16 else { return nil }
-    let magic = padding.suffix(16)
-    let alignment =
-      magic.elementsEqual(Self.trailerMagic)
-      ? 8 : magic.dropFirst(2).elementsEqual(Self.longMagic) ? Int(bytes.uint16(at: magic.startIndex)) : 0
-    guard [8, 16, 32].contains(alignment), padding.count >= max(16, alignment) + 4 * alignment else { return nil }
-    let fields = magic.endIndex - max(16, alignment)
-    let size = ByteOrder.little.number(bytes[(fields - 4 * alignment)...].prefix(4))
-    return Trailer(
-      alignment: alignment, imageOK: bytes[fields - alignment], copyDone: bytes[fields - 2 * alignment],
-      swapInfo: bytes[fields - 3 * alignment], swapSize: UInt32(truncatingIfNeeded: size))
-  }
-
-  private static let trailerMagic: [UInt8] = [
-    0x77, 0xC2, 0x95, 0xF3, 0x60, 0xD2, 0xEF, 0x7F, 0x35, 0x52, 0x50, 0x0F, 0x2C, 0xB6, 0x79, 0x80,
-  ]
-  /// The last 14 bytes of the magic of a trailer with a greater alignment, which the first two bytes give.
-  private static let longMagic: [UInt8] = [0x2D, 0xE1, 0x5D, 0x29, 0x41, 0x0B, 0x8D, 0x77, 0x67, 0x9C, 0x11, 0x0F, 0x1F, 0x8A]
+  package var trailer: ImageTrailer? { ImageTrailer(inPadding: bytes[end...]) }
 }
 
 extension ImageVersion {
