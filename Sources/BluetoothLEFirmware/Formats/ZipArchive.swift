@@ -29,11 +29,12 @@ package struct ZipArchive: Sendable {
   /// Reads the directory at the end of an archive.
   package init(_ file: [UInt8]) throws(FirmwareFileError) {
     self.file = file
+    guard file.count >= 22 else { throw .zipEndsEarly }
     // A comment of up to 65,535 bytes may follow the end record, and ends with the file.
-    let end = (max(0, file.count - 0x10015)..<max(1, file.count - 21)).last { start in
+    let end = (max(0, file.count - 0x10015)...file.count - 22).last { start in
       file[start...].starts(with: [0x50, 0x4B, 5, 6]) && start + 22 + Int(file.uint16(at: start + 20)) == file.count
     }
-    guard let end, file.count >= 22 else { throw .zipEndsEarly }
+    guard let end else { throw .zipEndsEarly }
     let (disks, count) = (file[end + 4..<end + 8], Int(file.uint16(at: end + 10)))
     let (size, start) = (Self.number(file, end + 12), Self.number(file, end + 16))
     guard disks.allSatisfy({ $0 == 0 }), count != 0xFFFF, size != 0xFFFF_FFFF, start != 0xFFFF_FFFF else {

@@ -75,16 +75,19 @@ package enum FirmwareText {
 
   private static func facts(_ part: DFUPackage.Part, _ width: Int?) -> [String] {
     let packet = part.initPacket
-    var rows = [("Version", packet.firmwareVersion.map { "\($0)" } ?? "none")]
+    // nrfutil writes the greatest numbers if the user gave none.
+    var rows = [("Version", number(packet.firmwareVersion, unless: .max) ?? "none")]
     if packet.type == .externalApplication { rows.append(("Type", "external application")) }
-    if let version = packet.hardwareVersion { rows.append(("Hardware", "\(version)")) }
-    let softdevices = packet.softdevices.map { "0x" + String($0, radix: 16) }
-    if !softdevices.isEmpty { rows.append(("Needs", "SoftDevice " + softdevices.joined(separator: ", "))) }
+    if let version = number(packet.hardwareVersion, unless: .max) { rows.append(("Hardware", version)) }
+    let softdevices = packet.softdevices.filter { $0 != 0xFFFE }.map { "0x" + String($0, radix: 16) }
+    if !softdevices.isEmpty { rows.append(("Needs", "SoftDevice " + softdevices.joined(separator: " or "))) }
     rows.append(("Hash", "SHA-256 \(Hex.encode(packet.hash)) (\(part.problem == nil ? "correct" : "wrong"))"))
     rows.append(("Signature", packet.signature.map { $0.text.replacing("_", with: " ") } ?? "none, so most bootloaders refuse it"))
     if packet.isDebug { rows.append(("Debug", "yes: the bootloader skips the check of versions")) }
     return ["\(DisplayText.escape(part.name)): \(part.kind.noun), \(Quantity.octets(part.binary.count))"] + text(rows, width)
   }
+
+  private static func number(_ number: UInt32?, unless none: UInt32) -> String? { number.flatMap { $0 == none ? nil : "\($0)" } }
 
   /// Aligns facts below a title.
   private static func text(_ rows: [(String, String)], _ width: Int?) -> [String] {
