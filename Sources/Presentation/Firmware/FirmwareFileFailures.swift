@@ -1,4 +1,5 @@
 package import BluetoothLEFirmware
+import BluetoothLEText
 
 // Files that are no firmware, or damaged firmware. Nothing was sent to a device.
 extension FirmwareFileError: FailureConvertible {
@@ -34,14 +35,15 @@ extension FirmwareFileError: FailureConvertible {
     case .zipMalformed(let offset): "The ZIP archive is damaged at byte \(offset). \(Self.again)"
     case .zipUnsupported(nil): "The ZIP archive is split, or larger than 4 GiB."
     case .zipUnsupported(let entry?):
-      "\(Self.quote(entry)) in the ZIP archive is encrypted, or compressed by an unsupported method. Pack it with zip."
+      "\(DisplayText.quote(entry)) in the ZIP archive is encrypted, or compressed by an unsupported method. Pack it with zip."
     case .zipEntries(let limit): "The ZIP archive has too many files for a firmware package. The limit is \(limit)."
-    case .zipRepeatedEntry(let name): "The ZIP archive has two files named \(Self.quote(name)), so it is not clear which one is meant."
-    case .zipOverlap(let name): "The ZIP archive is invalid: \(Self.quote(name)) overlaps with another file."
+    case .zipRepeatedEntry(let name):
+      "The ZIP archive has two files named \(DisplayText.quote(name)), so it is not clear which one is meant."
+    case .zipOverlap(let name): "The ZIP archive is invalid: \(DisplayText.quote(name)) overlaps with another file."
     case .zipEntryTooLarge(let name, let limit):
-      "\(Self.quote(name)) in the ZIP archive expands to more than \(Quantity.octets(limit)), so blectl stopped reading it."
-    case .zipData(let name): "\(Self.quote(name)) in the ZIP archive is damaged. \(Self.again)"
-    case .zipChecksum(let name): "\(Self.quote(name)) in the ZIP archive is damaged: wrong checksum. \(Self.again)"
+      "\(DisplayText.quote(name)) in the ZIP archive expands to more than \(Quantity.octets(limit)), so blectl stopped reading it."
+    case .zipData(let name): "\(DisplayText.quote(name)) in the ZIP archive is damaged. \(Self.again)"
+    case .zipChecksum(let name): "\(DisplayText.quote(name)) in the ZIP archive is damaged: wrong checksum. \(Self.again)"
     case .noManifest:
       "The ZIP archive is no firmware package: it has no manifest.json. If it contains one in a folder, pack the contents of that folder."
     case .manifestSyntax(let line, let reason): "Line \(line) of manifest.json is invalid: \(reason)."
@@ -49,12 +51,12 @@ extension FirmwareFileError: FailureConvertible {
     case .manifestWithoutParts: "The package is empty: manifest.json names no firmware."
     case .legacyPackage: "The package is for Nordic's legacy DFU, which blectl does not support. Only packages for Secure DFU work."
     case .imagePackage(let files):
-      "The package has MCUboot images of the nRF Connect SDK: \(files.prefix(8).map(Self.quote).joined(separator: ", ")). "
+      "The package has MCUboot images of the nRF Connect SDK: \(files.prefix(8).map(DisplayText.quote).joined(separator: ", ")). "
         + "Unpack it, and use the images one by one."
     case .missingEntry(let part, let name):
-      "The package is incomplete: \(Self.quote(name)), which is the \(part.noun), is missing. \(Self.anew)"
+      "The package is incomplete: \(DisplayText.quote(name)), which is the \(part.noun), is missing. \(Self.anew)"
     case .sharedEntry(let name):
-      "The package is invalid: manifest.json uses \(Self.quote(name)) twice. Give all files different names, and make the package again."
+      "The package is invalid: manifest.json uses \(DisplayText.quote(name)) twice. Give all files different names, and make the package again."
     case .emptyPart(let part): "The \(part.noun) in the package is empty. \(Self.anew)"
     case .initPacket(let part, let problem): "The init packet of the \(part.noun) \(Self.text(problem)). \(Self.anew)"
     case .partType(let part, let type): "The init packet of the \(part.noun) is for another type of firmware: \(type.text). \(Self.anew)"
@@ -67,8 +69,6 @@ extension FirmwareFileError: FailureConvertible {
 
   private static let again = "Copy or build it again."
   private static let anew = "Make the package again with nrfutil."
-
-  private static func quote(_ name: String) -> String { DisplayText.quote(Failure.head(name)) }
 
   private static func hex(_ address: UInt32) -> String { "0x" + Hex.encode(UInt64(address), octets: 4) }
 

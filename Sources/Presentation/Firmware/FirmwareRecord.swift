@@ -75,8 +75,8 @@ package enum FirmwareRecord {
     json.literals("boot_validations", packet.bootValidations.map(\.description))
   }
 
-  private static func hex(_ json: inout RecordWriter, _ key: StaticString, _ bytes: [UInt8]?) {
-    if let bytes { json.hex(.init(key), bytes) } else { json.string(.init(key), nil) }
+  private static func hex(_ json: inout RecordWriter, _ key: RecordWriter.Text, _ bytes: [UInt8]?) {
+    if let bytes { json.hex(key, bytes) } else { json.string(key, nil) }
   }
 }
 

@@ -1,6 +1,6 @@
+import BluetoothLE
 package import BluetoothLEFirmware
-package import BluetoothLEText
-package import Terminal
+import Terminal
 
 /// The lines that describe a firmware file.
 package enum FirmwareText {
