@@ -177,7 +177,7 @@ let package = Package(
       name: "BlectlTests",
       dependencies: [
         "blectl", "Scripting", "Browser", "Gatttool", "Program", "CommandLine", "Presentation", "Terminal", "Scripts", "Traces",
-        "BluetoothLESimulator", "BluetoothLEDeviceFiles", "BluetoothLELinux", "BluetoothLE", "TestSupport",
+        "BluetoothLESimulator", "BluetoothLEDeviceFiles", "BluetoothLELinux", "BluetoothLEFirmware", "BluetoothLE", "TestSupport",
         argumentParser, system,
       ]),
     .testTarget(name: "Fuzz", dependencies: fuzzed, path: "Tests/Fuzz", exclude: ["Fuzz.swift", "CLibFuzzer", "Corpus"]),
