@@ -152,7 +152,7 @@ package struct ImageFile: Sendable {
   package var hashFunction: SHA2? { tlvs.lazy.compactMap { Self.function($0) }.first }
 
   /// The hash that the device reports when the image runs. A compressed image has another one then.
-  package var runningHash: [UInt8]? { isCompressed ? value(of: 0x71) ?? hash : hash }
+  package var runningHash: [UInt8]? { isCompressed ? protectedTLVs.first { $0.type == 0x71 }?.value ?? hash : hash }
   package var isCompressed: Bool { !flags.isDisjoint(with: [.lzma1, .lzma2]) }
 
   /// What to send to a device: the file up to the end of the TLVs.
