@@ -131,7 +131,8 @@ import TestSupport
     // 100,000 zeros.
     let bomb = (Hex.decode("edc13101000000c2a0f54f6d0d0fa0") ?? []) + [UInt8](repeating: 0, count: 96) + [0x80, 0x57, 0x03]
     var damages: [Damage] = [
-      ("only an end", [0x50, 0x4B, 5, 6, 0x9C], .zipEndsEarly), ("zip without entries", Fixture.zip([]), .noManifest), ("zip without a manifest", one(.init(name: "a", contents: [1])), .noManifest),
+      ("only an end", [0x50, 0x4B, 5, 6, 0x9C], .zipEndsEarly), ("zip without entries", Fixture.zip([]), .noManifest),
+      ("zip without a manifest", one(.init(name: "a", contents: [1])), .noManifest),
       ("manifest in a folder", one(.init(name: "fw/manifest.json", contents: [1])), .noManifest),
       ("cut directory", app.dropLast(23) + app.suffix(22), .zipMalformed(at: end - 1)),
       ("trailing bytes", app + [0], .zipEndsEarly), ("cut comment", Fixture.zip([], comment: [1, 2]).dropLast(), .zipEndsEarly),
