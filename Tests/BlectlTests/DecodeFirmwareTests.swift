@@ -31,7 +31,7 @@ import TestSupport
     for mention in [
       "Nordic Secure DFU package\nsd_bl.bin: SoftDevice and bootloader, 120 bytes\n  Version    4\n  Hardware   52\n",
       "Needs      SoftDevice 0x100 or 0x123 or 0xcb\n", "app.bin: application, 64 bytes\n  Version    10203\n",
-      " (correct)\n  Signature  ecdsa p256\n",
+      " (correct)\n  Signature  ECDSA P-256\n",
     ] { #expect(result.text.contains(mention), "\(mention) is not in \(result.text)") }
     let record = try #require(try Blectl.run("decode", "firmware", Vectors.path("dfu.zip"), "--json").records.first)
     #expect(record.string("format") == "nordic_dfu")

@@ -82,9 +82,17 @@ package enum FirmwareText {
     let softdevices = packet.softdevices.filter { $0 != 0xFFFE }.map { "0x" + String($0, radix: 16) }
     if !softdevices.isEmpty { rows.append(("Needs", "SoftDevice " + softdevices.joined(separator: " or "))) }
     rows.append(("Hash", "SHA-256 \(Hex.encode(packet.hash)) (\(part.problem == nil ? "correct" : "wrong"))"))
-    rows.append(("Signature", packet.signature.map { $0.text.replacing("_", with: " ") } ?? "none, so most bootloaders refuse it"))
+    rows.append(("Signature", packet.signature.map(name) ?? "none, so most bootloaders refuse it"))
     if packet.isDebug { rows.append(("Debug", "yes: the bootloader skips the check of versions")) }
     return ["\(DisplayText.escape(part.name)): \(part.kind.noun), \(Quantity.octets(part.binary.count))"] + text(rows, width)
+  }
+
+  private static func name(_ signature: InitPacket.SignatureType) -> String {
+    switch signature {
+    case .ecdsaP256: "ECDSA P-256"
+    case .ed25519: "Ed25519"
+    case .unknown(let type): "unknown type \(type)"
+    }
   }
 
   private static func number(_ number: UInt32?, unless none: UInt32) -> String? { number.flatMap { $0 == none ? nil : "\($0)" } }
