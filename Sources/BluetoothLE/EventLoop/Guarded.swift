@@ -6,11 +6,12 @@ import Glibc
 /// It locks a mutex of the system. The thread sanitizer does not know `Synchronization.Mutex` on Linux (Swift 6.3), and would report races
 /// in each app that uses the library.
 @safe package final class Guarded<Value>: @unchecked Sendable {
-  private var value: Value
+  // The mutex keeps accesses apart, so checks at run time would only cost time.
+  @exclusivity(unchecked) private var value: Value
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
   package init(_ value: sending Value) {
-    self.value = value
+    unsafe self.value = value
     unsafe mutex = .allocate(capacity: 1)
     unsafe mutex.initialize(to: pthread_mutex_t())
     unsafe pthread_mutex_init(mutex, nil)
@@ -25,6 +26,6 @@ import Glibc
   package func withLock<Result, Problem>(_ body: (inout Value) throws(Problem) -> sending Result) throws(Problem) -> sending Result {
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
-    return try body(&value)
+    return try unsafe body(&value)
   }
 }
