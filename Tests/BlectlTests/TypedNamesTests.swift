@@ -240,7 +240,8 @@ import TestSupport
     let scan = try TemporaryFolder.file(try Blectl.run("scan", "-n", "2", "--json").output)
     #expect(try Blectl.run("decode", scan).errors.contains(" as adv"))
     let unknown = try Blectl.run("decode", "ffffff")
-    #expect(unknown.status == 64 && unknown.errors.contains("Name its kind (adv, att, hci, value UUID or trace)"), "\(unknown.errors)")
+    let advice = "Name its kind (adv, att, hci, value UUID, trace or firmware)"
+    #expect(unknown.status == 64 && unknown.errors.contains(advice), "\(unknown.errors)")
   }
 
   @Test(arguments: [
