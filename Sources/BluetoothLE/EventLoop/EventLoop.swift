@@ -41,9 +41,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   var holds = Holds()
 
   /// The state that other threads change. The pipe of `wakeRead` and `wakeWrite` wakes poll(2) for the jobs that they add.
-  private let state = Guarded(LoopState())
-  /// Whether other threads may have added jobs. Each turn asks it, and an atomic value costs less than the mutex.
-  private let hasForeignJobs = Atomic(false)
+  // Not Guarded, which costs a turn 350 instructions more. The thread sanitizer reports it: it does not know this mutex on Linux.
+  private let state = Mutex(LoopState())
   private let wakeRead: Int32
   private let wakeWrite: Int32
 
@@ -57,11 +56,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     if isOnThread {
       jobs.append(job)
     } else {
-      let mustStart = state.withLock { state in
-        defer { hasForeignJobs.store(true, ordering: .releasing) }
-        return state.add(job)
-      }
-      if mustStart { startOwnThread() }
+      if state.withLock({ $0.add(job) }) { startOwnThread() }
       wake()
     }
   }
@@ -199,7 +194,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
       _ = pollDescriptors(timeout: Self.readersTime)
       return
     }
-    if isVirtual, !isBusy, !ready, !hasForeignJobs.load(ordering: .acquiring), let due = nextDue { virtualNow = max(virtualNow, due) }
+    if isVirtual, !isBusy, !ready, state.withLock({ $0.jobs.isEmpty }), let due = nextDue { virtualNow = max(virtualNow, due) }
     for timer in timers.takeDue(now.nanoseconds) {
       shareLeft = Self.share
       timer.fire()
@@ -289,9 +284,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   }
 
   private func takeForeignJobs() {
-    // A job that is added now sets it again, and wakes the loop.
-    guard hasForeignJobs.load(ordering: .relaxed), hasForeignJobs.exchange(false, ordering: .acquiring) else { return }
     state.withLock {
+      guard !$0.jobs.isEmpty else { return }
       jobs += $0.jobs
       $0.jobs.removeAll(keepingCapacity: true)
     }
