@@ -3,7 +3,7 @@ import Glibc
 
 /// A value that any thread may use, one at a time.
 ///
-/// It locks a mutex of the system. The thread sanitizer does not know `Synchronization.Mutex` on Linux (Swift 6.3), and would report races
+/// A mutex of the system guards it. The thread sanitizer does not know `Synchronization.Mutex` on Linux (Swift 6.3), and would report races
 /// in each app that uses the library.
 @safe package final class Guarded<Value>: @unchecked Sendable {
   // The mutex keeps accesses apart, so checks at run time would only cost time.

@@ -19,7 +19,10 @@ final class Lifeline {
           let restoration = try await session.restore(connection, policy)
           for values in connection.lasting { values.close(missing: restoration.missing) }
         }
-      } catch  where !(error is CancellationError) { fail(error, connection) } catch {}
+      } catch {
+        // `end` cancels the task, and gives the reason itself.
+        if !(error is CancellationError) { fail(error, connection) }
+      }
     }
   }
 

@@ -155,7 +155,7 @@ package struct ImageFile: Sendable {
   package var runningHash: [UInt8]? { isCompressed ? protectedTLVs.first { $0.type == 0x71 }?.value ?? hash : hash }
   package var isCompressed: Bool { !flags.isDisjoint(with: [.lzma1, .lzma2]) }
 
-  /// What to send to a device: the file up to the end of the TLVs.
+  /// The part that a device gets: the file up to the end of the TLVs.
   package var upload: ArraySlice<UInt8> { bytes[..<end] }
   package var padding: Int { bytes.count - end }
 

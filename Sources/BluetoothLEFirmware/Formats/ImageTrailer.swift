@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import BluetoothLEText
 
-/// The state of the bootloader in the last bytes of a padded image. A device that gets them swaps at the next reset, although nobody asked it to
-/// test the image.
+/// The state of the bootloader in the last bytes of a padded image. A device that gets them swaps at the next reset, although
+/// no command marked the image for it.
 package struct ImageTrailer: Hashable, Sendable {
   /// The distance of the fields, in bytes: 8, 16 or 32.
   package let alignment: Int

@@ -2,7 +2,7 @@
 import BluetoothLE
 import BluetoothLEText
 
-/// What the init packet of Nordic Secure DFU says of its firmware (nRF5 SDK 17, `dfu-cc.proto`).
+/// The contents of an init packet of Nordic Secure DFU, which describes its firmware (nRF5 SDK 17, `dfu-cc.proto`).
 package struct InitPacket: Hashable, Sendable {
   package enum FirmwareType: Hashable, Sendable {
     case application, softdevice, bootloader, softdeviceBootloader, externalApplication

@@ -2,7 +2,7 @@ import BluetoothLEDeviceFiles
 import BluetoothLELinux
 import CommandLine
 
-/// What Tab offers in a session: the attributes of connected devices, found devices, aliases and commands.
+/// The completion of a session's lines with Tab: the attributes of connected devices, found devices, aliases and commands.
 extension InteractiveShell {
   func complete(_ line: String) -> LineEditor.Completion? {
     let home = process.configuration.variable("HOME")
