@@ -41,8 +41,9 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   var holds = Holds()
 
   /// The state that other threads change. The pipe of `wakeRead` and `wakeWrite` wakes poll(2) for the jobs that they add.
-  // Not Guarded: a turn locks it twice, and a notification would cost more than its limit. The thread sanitizer reports a false race here.
-  private let state = Mutex(LoopState())
+  private let state = Guarded(LoopState())
+  /// Whether other threads may have added jobs. Each turn asks it, and an atomic value costs less than the mutex.
+  private let hasForeignJobs = Atomic(false)
   private let wakeRead: Int32
   private let wakeWrite: Int32
 
@@ -56,7 +57,11 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     if isOnThread {
       jobs.append(job)
     } else {
-      if state.withLock({ $0.add(job) }) { startOwnThread() }
+      let mustStart = state.withLock { state in
+        defer { hasForeignJobs.store(true, ordering: .releasing) }
+        return state.add(job)
+      }
+      if mustStart { startOwnThread() }
       wake()
     }
   }
@@ -194,7 +199,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
       _ = pollDescriptors(timeout: Self.readersTime)
       return
     }
-    if isVirtual, !isBusy, !ready, state.withLock({ $0.jobs.isEmpty }), let due = nextDue { virtualNow = max(virtualNow, due) }
+    if isVirtual, !isBusy, !ready, !hasForeignJobs.load(ordering: .acquiring), let due = nextDue { virtualNow = max(virtualNow, due) }
     for timer in timers.takeDue(now.nanoseconds) {
       shareLeft = Self.share
       timer.fire()
@@ -284,8 +289,9 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   }
 
   private func takeForeignJobs() {
+    // A job that is added now sets it again, and wakes the loop.
+    guard hasForeignJobs.load(ordering: .relaxed), hasForeignJobs.exchange(false, ordering: .acquiring) else { return }
     state.withLock {
-      guard !$0.jobs.isEmpty else { return }
       jobs += $0.jobs
       $0.jobs.removeAll(keepingCapacity: true)
     }
