@@ -13,6 +13,16 @@ import TestSupport
     #expect(order == [1, 2, 3])
   }
 
+  @Test func timersOfOneInstantFireInTheOrderOfTheirScheduling() async throws {
+    try await onLoop {
+      let log = Log()
+      let due = EventLoop.shared.now.advanced(by: .seconds(1))
+      for number in 0..<9 { EventLoop.shared.schedule(at: due) { log.items.append(number) } }
+      try await EventLoop.shared.sleep(for: .seconds(2))
+      #expect(log.items == Array(0..<9))
+    }
+  }
+
   @Test func theLoserOfARaceIsCancelled() async throws {
     try await onLoop {
       let log = Log()
@@ -48,7 +58,7 @@ import TestSupport
       let task = EventLoop.shared.spawn {
         do { try await EventLoop.shared.sleep(for: .seconds(100)) } catch {
           await shielded {
-            try? await EventLoop.shared.sleep(for: .seconds(1))
+            do { try await EventLoop.shared.sleep(for: .seconds(1)) } catch { log.items.append(8) }
             log.items.append(7)
           }
         }

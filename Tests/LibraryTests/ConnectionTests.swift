@@ -3,7 +3,10 @@ import TestSupport
 
 /// A simulated device that keeps what is written to ff01, notifies ff02, refuses ff03, takes
 /// only commands at ff04, disconnects after 00 at ff05, and counts the subscribers of ff02 at ff06.
-func made(_ more: String = "") -> String {
+/// - Parameters:
+///   - more: Further members of the device, with a comma after each.
+///   - item: Another characteristic.
+func made(_ more: String = "", with item: String? = nil) -> String {
   """
   {
     "name": "Made", "address": "D1:00:00:00:00:99/random", "advertisement": {"flags": 6, "name": "Made", "services": ["ff00"]}, "mtu": 64,
@@ -15,6 +18,7 @@ func made(_ more: String = "") -> String {
       {"uuid": "ff04", "properties": ["write_without_response"]},
       {"uuid": "ff05", "properties": ["write"], "reactions": [{"when": "00", "then": [{"disconnect": true}]}]},
       {"uuid": "ff06", "properties": ["read"], "read_reactions": [{"then": [{"set": "ff06", "value": {"u8": {"subscribers": "ff02"}}}]}]}
+      \(item.map { ", \($0)" } ?? "")
     ]}]
   }
   """
@@ -33,6 +37,18 @@ func reason(_ body: () async throws -> Void) async -> BluetoothError.Reason? {
   return nil
 }
 
+/// Returns the virtual time that `body` takes. Only the body of a connection keeps other tests from adding theirs.
+func elapsed(_ body: () async throws -> Void) async rethrows -> Duration {
+  let begin = await now()
+  try await body()
+  return begin.duration(to: await now())
+}
+
+func now() async -> LoopClock.Instant { await EventLoop.shared.spawn { EventLoop.shared.now }.value }
+
+/// Waits in a call of the library.
+func wait(_ seconds: Int) async throws { try await EventLoop.shared.call { try await EventLoop.shared.sleep(for: .seconds(seconds)) } }
+
 @Suite(.timeLimit(.minutes(15))) struct ConnectionTests {
   @Test func aScanFindsNamesAndContents() async throws {
     let (adapter, device) = try await opened()
@@ -40,6 +56,36 @@ func reason(_ body: () async throws -> Void) async -> BluetoothError.Reason? {
     #expect(found.peripheral == device && found.name == "Made" && found.services == ["ff00"] && found.isConnectable && found.missed == 0)
     #expect(device == Peripheral(address: "D1:00:00:00:00:99", isRandom: true))
     #expect(await reason { _ = try await adapter.find("Nobody", within: .seconds(2)) } == .notFound)
+  }
+
+  @Test func theNameOfAScanResponseIsKnownLater() async throws {
+    let text = made("\"scan_response\": {\"name\": \"Made\"},").replacing("\"flags\": 6, \"name\": \"Made\"", with: "\"flags\": 6")
+    let (adapter, _) = try await opened(text)
+    for try await found in adapter.advertisements(.passive).prefix(5) { #expect(found.name == nil) }
+    let names = try await adapter.advertisements(.active).prefix(10).reduce(into: [String?]()) { $0.append($1.name) }
+    let first = try #require(names.firstIndex { $0 != nil })
+    #expect(first < 3 && names[first...].allSatisfy { $0 == "Made" })
+  }
+
+  /// The queue has 16,384 places, and the device advertises about 40 times a second.
+  @Test func aScanCountsWhatItLost() async throws {
+    let (adapter, _) = try await opened(made("\"interval_ms\": 20,"))
+    var reports = adapter.advertisements(.passive).makeAsyncIterator()
+    #expect(try await reports.next()?.missed == 0)
+    try await wait(450)
+    var last: Discovery?
+    for _ in 0..<16_384 { last = try await reports.next() }
+    #expect(last?.missed == 0)
+    let next = try await reports.next()
+    #expect((next?.missed ?? 0) > 0)
+  }
+
+  @Test func timeStandsStillWhileAnAdvertisementIsProcessed() async throws {
+    let (adapter, _) = try await opened()
+    for try await _ in adapter.advertisements().prefix(3) {
+      let passed = await elapsed { for _ in 0..<64 { await EventLoop.shared.spawn {}.value } }
+      #expect(passed == .zero)
+    }
   }
 
   @Test func valuesOfAnyLengthAreWholeOrAnError() async throws {
@@ -57,6 +103,20 @@ func reason(_ body: () async throws -> Void) async -> BluetoothError.Reason? {
       #expect(try await kept.read().bytes.count == 512)
       #expect(await reason { try await device.characteristic("ff05").write([1], by: .command) } == nil)
       #expect(await reason { try await device.characteristic("ff04").write([1], by: .request) } == .refused(0x03))
+    }
+  }
+
+  /// A value of 500 hundredths of a degree, according to its presentation format.
+  @Test func theDeviceDescribesItsValues() async throws {
+    let item =
+      #"{"uuid": "ff07", "properties": ["read", "notify"], "value": "f401", "periodic": {"every_ms": 1000, "values": ["f401"]}, "#
+      + #""descriptors": [{"uuid": "2904", "value": "0efe2f27010000"}]}"#
+    let (adapter, device) = try await opened(made(with: item))
+    try await adapter.withConnection(to: device) { device in
+      let item = try await device.characteristic("ff07")
+      #expect(try await item.read().decoded == "5 °C")
+      let value = try await item.notifications().first { _ in true }
+      #expect(value?.decoded == "5 °C")
     }
   }
 
@@ -134,6 +194,29 @@ func reason(_ body: () async throws -> Void) async -> BluetoothError.Reason? {
       #expect(await reason { for try await _ in try await picture.send([1, 2], verify: .notification("fff6")) {} } == .unsupported)
       #expect(await reason { for try await _ in try await picture.send([1, 2], verify: .readBack) {} } == .invalidArgument)
       #expect(await reason { for try await _ in try await picture.send([1, 2], segment: 0) {} } == .invalidArgument)
+    }
+  }
+
+  @Test func aFileThatTheDeviceDoesNotHaveIsAnError() async throws {
+    let other = #"{"uuid": "ff07", "properties": ["read", "write"], "reactions": [{"then": [{"set": "ff07", "value": "00"}]}]}"#
+    let (adapter, device) = try await opened(made(with: other))
+    try await adapter.withConnection(to: device) { device in
+      let (kept, changed) = (try await device.characteristic("ff01"), try await device.characteristic("ff07"))
+      for (verification, isVerified) in [(.none, false), (.readBack, true)] as [(RemoteCharacteristic.Verification, Bool)] {
+        let last = try await kept.send([1, 2], verify: verification).reduce(nil) { $1 as RemoteCharacteristic.FileSending.Progress? }
+        #expect(last?.confirmed == 2 && last?.isVerified == isVerified)
+      }
+      #expect(await reason { for try await _ in try await changed.send([1, 2], verify: .readBack) {} } == .verification)
+    }
+  }
+
+  @Test func aTransferEndsWithItsIteration() async throws {
+    let (adapter, device) = try await opened()
+    try await adapter.withConnection(to: device) { device in
+      let item = try await device.characteristic("ff01")
+      for try await _ in try await item.send((0..<100).map { UInt8($0) }, segment: 1) { break }
+      let last = try #require(try await item.read().bytes.last)
+      #expect(last < 50)
     }
   }
 

@@ -5,9 +5,21 @@ import TestSupport
 private final class Person: PairingDelegate {
   let typed: String?
   let abilities: PairingAbilities
+  let agrees: Bool
   let asked = Guarded<[Peripheral]>([])
+  /// The digits that the person has seen.
+  let seen = Guarded<[String]>([])
 
-  init(_ typed: String?, _ abilities: PairingAbilities = .keyboardAndDisplay) { (self.typed, self.abilities) = (typed, abilities) }
+  init(_ typed: String?, _ abilities: PairingAbilities = .keyboardAndDisplay, agrees: Bool = false) {
+    (self.typed, self.abilities, self.agrees) = (typed, abilities, agrees)
+  }
+
+  func show(passkey: String, for device: Peripheral) async { seen.withLock { $0.append(passkey) } }
+
+  func confirm(number: String, for device: Peripheral) async -> Bool {
+    seen.withLock { $0.append(number) }
+    return agrees
+  }
 
   func passkey(for device: Peripheral) async -> String? {
     asked.withLock { $0.append(device) }
@@ -50,6 +62,26 @@ private final class Person: PairingDelegate {
       #expect(await reason { try await lock.pair(Person(typed, abilities), level: .authenticated) } == .pairing)
     }
     #expect(adapter.keys.peripherals.isEmpty)
+  }
+
+  @Test(arguments: [true, false]) func aPersonComparesTheNumbers(_ agrees: Bool) async throws {
+    let (adapter, device) = try await opened(made(#""security": {"io": "yesno"},"#))
+    let person = Person(nil, .displayAndYesNo, agrees: agrees)
+    try await adapter.withConnection(to: device) { device in
+      #expect(await reason { try await device.pair(person, level: .authenticated) } == (agrees ? nil : .pairing))
+    }
+    #expect(person.seen.withLock { $0.map(\.count) } == [6])
+    #expect(adapter.keys.peripherals == (agrees ? [device] : []))
+  }
+
+  /// The user of the device types other digits than those.
+  @Test func aPersonSeesThePasskeyToType() async throws {
+    let (adapter, device) = try await opened(made(#""security": {"io": "keyboard", "passkey": "246810"},"#))
+    let person = Person(nil, .display)
+    try await adapter.withConnection(to: device) { device in
+      #expect(await reason { try await device.pair(person, level: .authenticated) } == .pairing)
+    }
+    #expect(person.seen.withLock { $0.map(\.count) } == [6])
   }
 
   @Test func aLinkPairsWhenTheDeviceDemandsIt() async throws {

@@ -10,11 +10,11 @@ import TestSupport
   private static func device(_ number: UInt64) -> Peripheral { Peripheral(address(number)) }
 
   /// Returns the line of a bond with the device of a number.
-  private static func line(_ number: UInt64, adapter: UInt64 = 0) -> String {
+  private static func line(_ number: UInt64, adapter: UInt64 = 0, created: Int64 = 0) -> String {
     let security = LinkSecurity(keySize: 16, isAuthenticated: false, isSecureConnections: true)
     let bond = Bond(identity: address(number), irk: nil, keys: [LongTermKey(key: 1, security: security)], method: .justWorks)
     var json = RecordWriter()
-    StoredBond(bond, of: address(0xF0 + adapter), created: 0, name: nil).write(&json)
+    StoredBond(bond, of: address(0xF0 + adapter), created: created, name: nil).write(&json)
     return String(decoding: json.finished(), as: UTF8.self)
   }
 
@@ -45,6 +45,17 @@ import TestSupport
     ring.remove(Self.device(3))
     #expect(texts.withLock { $0 }.last == "")
     kept.withLock { $0 = nil }
+  }
+
+  @Test func aBondReplacesTheOneOfItsDeviceAndAdapter() async throws {
+    try await onLoop {
+      let ring = try KeyRing(Self.line(1) + Self.line(2) + Self.line(1, adapter: 1))
+      let bonds = KeyRingBonds(ring)
+      try bonds.add([try StoredBond(JSONTree.parse(Array(Self.line(1, created: 1_000_000_000).utf8)))])
+      #expect(ring.text == Self.line(2) + Self.line(1, adapter: 1) + Self.line(1, created: 1_000_000_000))
+      #expect(try bonds.bonds(of: Self.address(0xF0)).count == 2 && bonds.bonds(of: Self.address(0xF1)).count == 1)
+      #expect(try bonds.bond(of: Self.address(0xF1), with: Self.address(2)) == nil)
+    }
   }
 
   @Test func aDeviceWithBondsOfTwoAdaptersIsListedOnce() throws {

@@ -10,6 +10,14 @@ import TestSupport
     _ = await reason { try await item.write([0]) }
   }
 
+  /// Returns the reason of the end of a connection, which must come within a minute.
+  private func end(of device: ConnectedDevice) async throws -> BluetoothError {
+    let end = Task { try await device.untilDisconnected() }
+    try await wait(60)
+    end.cancel()
+    return try await end.value
+  }
+
   /// Nothing follows the error.
   @Test func notificationsEndWithTheLink() async throws {
     let (adapter, device) = try await opened()
@@ -34,6 +42,49 @@ import TestSupport
       return waiting
     }
     #expect(try await waiting.value.reason == .disconnected)
+  }
+
+  @Test func aPolicyEndsAfterItsAttempts() async throws {
+    let off = #"{"uuid": "ff07", "properties": ["write"], "reactions": [{"then": [{"advertise": false}, {"disconnect": true}]}]}"#
+    let (adapter, device) = try await opened(made(with: off))
+    var options = ConnectionOptions()
+    options.reconnect = .times(2)
+    try await adapter.withConnection(to: device, options) { device in
+      let item = try await device.characteristic("ff07")
+      _ = await reason { try await item.write([0]) }
+      let end = try await end(of: device)
+      #expect(end.reason == .disconnected && "\(end)".contains("2 attempts") && end.mayPass)
+    }
+  }
+
+  /// The device does not answer a command.
+  @Test func aCommandThatLosesTheLinkIsAnError() async throws {
+    let item = #"{"uuid": "ff07", "properties": ["write_without_response"], "reactions": [{"then": [{"disconnect": true}]}]}"#
+    let (adapter, device) = try await opened(made(with: item))
+    try await adapter.withConnection(to: device) { device in
+      let item = try await device.characteristic("ff07")
+      #expect(await reason { try await item.write([0]) } == .disconnected)
+    }
+  }
+
+  @Test func closingTheAdapterEndsItsLinks() async throws {
+    let (adapter, device) = try await opened()
+    try await adapter.withConnection(to: device) { device in
+      let item = try await device.characteristic("ff01")
+      await adapter.close()
+      #expect(await reason { _ = try await item.read() } == .disconnected)
+    }
+  }
+
+  @Test func valuesThatWaitKeepTheirTime() async throws {
+    let (adapter, device) = try await opened()
+    try await adapter.withConnection(to: device) { device in
+      var values = try await device.characteristic("ff02").notifications().makeAsyncIterator()
+      let first = try #require(try await values.next())
+      try await wait(9)
+      let second = try #require(try await values.next())
+      #expect(second.time - first.time < .seconds(2))
+    }
   }
 
   /// The queue has 16,384 places, and the device sends 100 values a second.
@@ -110,6 +161,20 @@ import TestSupport
       #expect(level == .encrypted)
       #expect(try await device.characteristic("ff03").read().bytes == [0])
       #expect(try await device.parameters().security == .secureConnections)
+    }
+  }
+
+  /// The restored link must be as secure as the lost one, for which there is no key any more.
+  @Test func aPairedLinkIsNotRestoredWithoutItsBond() async throws {
+    let (adapter, device) = try await opened(made(Self.pairing))
+    var options = ConnectionOptions()
+    options.reconnect = .forever
+    try await adapter.withConnection(to: device, options) { device in
+      try await device.pair(Answers(.none))
+      #expect(adapter.keys.remove(device.peripheral))
+      try await lose(device)
+      let end = try await end(of: device)
+      #expect("\(end)".contains("no bond"))
     }
   }
 

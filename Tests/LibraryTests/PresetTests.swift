@@ -13,6 +13,32 @@ import TestSupport
     #expect(await reason { _ = try await Adapter.open(simulator.adapter) } == .invalidArgument)
   }
 
+  @Test func allAdaptersHearTheSameDevices() async throws {
+    let simulator = try Simulator(made())
+    let (first, second) = (try await Adapter.open(simulator.adapter), try await Adapter.open(simulator.adapter))
+    let device = try await second.find("Made")
+    try await first.withConnection(to: device) { try await $0.characteristic("ff01").write([7]) }
+    let value = try await second.withConnection(to: device) { try await $0.characteristic("ff01").read().bytes }
+    #expect(value == [7])
+  }
+
+  @Test func anAdapterThatTheProgramDropsCloses() async throws {
+    let opened = Opened()
+    let source = AdapterSource("sim", isVirtual: true) { bonds in
+      let central = try await Simulator.preset.adapter.open(bonds)
+      opened.central = central
+      return central
+    }
+    do { _ = try await Adapter.open(source).keys }
+    try await wait(9)
+    #expect(await EventLoop.shared.spawn { opened.central.map { $0.failure != nil } }.value == true)
+  }
+
+  @LoopActor private final class Opened {
+    var central: (any Central)?
+    nonisolated init() {}
+  }
+
   /// The error of mixed clocks advises it, and tests run in virtual time.
   @Test func thePresetMayUseRealTime() async {
     #expect(await reason { _ = try await Adapter.open(Simulator.preset(isVirtual: false).adapter) } == .clock)
