@@ -175,4 +175,37 @@ import TestSupport
     #expect(versions == VersionText.packages)
     #expect(try blectl("--version").lines.count == 1)
   }
+
+  // MARK: Versions of packages
+
+  /// Builds of the scripts come after `scripts/versions`.
+  @Test(arguments: ["release", "test-kernel"]) func buildsHaveTheVersions(_ name: String) throws {
+    let lines = try String(contentsOfFile: Vectors.path("../../scripts/\(name)"), encoding: .utf8).split(separator: "\n")
+    let resolution = try #require(lines.firstIndex(of: "scripts/versions"))
+    let build = try #require(lines.firstIndex { $0.contains("swift build ") && !$0.hasPrefix("#") })
+    #expect(resolution < build)
+  }
+
+  /// `scripts/versions` resolves each package that has another version, and no other. The test has a `swift` that only notes its arguments.
+  @Test func thePackagesAreResolved() throws {
+    let manager = FileManager.default
+    for name in ["scripts", "bin"] { try manager.createDirectory(atPath: "\(folder)/\(name)", withIntermediateDirectories: true) }
+    try manager.copyItem(atPath: Vectors.path("../../scripts/versions"), toPath: "\(folder)/scripts/versions")
+    try Data("#!/bin/sh\necho \"$*\" >>calls\n".utf8).write(to: URL(fileURLWithPath: "\(folder)/bin/swift"))
+    try manager.setAttributes([.posixPermissions: 0o755], ofItemAtPath: "\(folder)/bin/swift")
+    func calls(_ versions: [(Substring, Substring)]) throws -> [Substring] {
+      let pins = versions.map { "{\n\"identity\" : \"\($0)\",\n\"state\" : {\n\"version\" : \"\($1)\"\n}\n}" }.joined(separator: ",\n")
+      try Data("{\"pins\" : [\n\(pins)\n]}\n".utf8).write(to: URL(fileURLWithPath: "\(folder)/Package.resolved"))
+      try Data().write(to: URL(fileURLWithPath: "\(folder)/calls"))
+      let result = try Shell.run("PATH='\(folder)/bin':$PATH '\(folder)/scripts/versions'")
+      #expect(result.status == 0 && result.output.isEmpty, "\(result.errors)")
+      return try String(contentsOfFile: "\(folder)/calls", encoding: .utf8).split(separator: "\n")
+    }
+    let packages = VersionText.packages.components(separatedBy: ", ").map { $0.split(separator: " ") }.map { ($0[0], $0[1]) }
+    #expect(try calls(packages).isEmpty)
+    let other = try calls(packages.map { ($0, $0 == packages[1].0 ? "1.1.0" : $1) })
+    #expect(other == ["package resolve", "package resolve \(packages[1].0) --version \(packages[1].1)"])
+    let none = try calls([])
+    #expect(none == packages.flatMap { ["package resolve", "package resolve \($0) --version \($1)"] })
+  }
 }

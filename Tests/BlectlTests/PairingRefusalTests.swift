@@ -76,6 +76,13 @@ import TestSupport
     #expect(refused == ["display --confirm", "keyboard --confirm", "none --passkey", "none --confirm"])
   }
 
+  /// An impostor can provoke each of these failures, and the message says so.
+  @Test(arguments: [.bondRejected(.pinOrKeyMissing), .bondRejected(.micFailure), .weakerThanBond] as [PairingFailure])
+  func whatAnImpostorProvokes(_ failure: PairingFailure) {
+    let warning = " Or another device uses its address: only pairing with a passkey or a number tells them apart."
+    #expect(Failure(failure).message.hasSuffix(warning) && failure.needsUnpairing, "\(Failure(failure).message)")
+  }
+
   // MARK: Silence
 
   @Test func sentencesForSilence() {

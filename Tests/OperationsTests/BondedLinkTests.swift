@@ -47,6 +47,28 @@ import TestSupport
     }
   }
 
+  /// A device that was away first, and then turns out to have lost its bond: the last reason counts.
+  @Test func theLastReasonCounts() async throws {
+    try await onLoop(with: try await LosingAir(Self.device(#""io": "none", "forgets": true"#))) { air in
+      air.session.bonds = Keeper()
+      let connection = try await air.connect(.name("counter"))
+      let security = try #require(connection.security)
+      _ = try await security.pair(PairingWish(PairingParameters(), user: Person()))
+      try await air.lose(connection)
+      air.device.isAway = true
+      EventLoop.shared.schedule(after: .seconds(20)) { air.device.isAway = false }
+      var reasons: [any Error] = []
+      do {
+        try await air.session.restore(connection) { if case .trying(_, _, let error?) = $0 { reasons.append(error) } }
+        Issue.record("no error")
+      } catch RestorationError.gaveUp(_, let tries, let last) {
+        #expect(last as? PairingFailure == .bondRejected(.pinOrKeyMissing) && tries == reasons.count + 1)
+      }
+      #expect(!reasons.isEmpty && reasons.allSatisfy { $0 is GAPError }, "\(reasons)")
+      await air.session.close()
+    }
+  }
+
   /// `-t` limits the waits for the device.
   @Test func aSilentDevice() async throws {
     try await onLoop(with: try await LosingAir(Self.device(#""io": "none""#))) { air in

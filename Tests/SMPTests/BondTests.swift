@@ -64,6 +64,23 @@ import TestSupport
     #expect(actions.contains { if case .encrypt(UInt128.max >> (8 * UInt128(16 - size)), _, _) = $0 { true } else { false } }, "\(actions)")
   }
 
+  /// The key of a bond must fulfill each requirement of a later pairing.
+  @Test func acceptedBonds() {
+    let legacy = LinkSecurity(keySize: 16, isAuthenticated: true, isSecureConnections: false)
+    let plain = LinkSecurity(keySize: 16, isAuthenticated: false, isSecureConnections: true)
+    let short = LinkSecurity(keySize: 7, isAuthenticated: true, isSecureConnections: true)
+    var parameters = PairingParameters()
+    #expect([Self.strong, legacy, plain, short].map(parameters.accepts) == [true, true, true, false])
+    parameters.keySizes = 7...16
+    #expect(parameters.accepts(short))
+    parameters.secureConnections = .required
+    #expect([Self.strong, legacy, plain, short].map(parameters.accepts) == [true, false, true, true])
+    (parameters.secureConnections, parameters.level) = (.preferred, .authenticated)
+    #expect([Self.strong, legacy, plain, short].map(parameters.accepts) == [true, true, false, true])
+    parameters.level = .secureConnections
+    #expect([Self.strong, legacy, plain, short].map(parameters.accepts) == [true, false, false, false])
+  }
+
   @Test func names() {
     let methods: [PairingMethod] = [.justWorks, .numericComparison, .passkeyEntry(displayedBy: nil), .passkeyEntry(displayedBy: .central)]
     #expect(methods.map(\.snakeName) == ["just_works", "numeric_comparison", "passkey", "passkey"])
