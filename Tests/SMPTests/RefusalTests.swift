@@ -102,6 +102,34 @@ import TestSupport
     }
   }
 
+  @LoopActor private final class SilentLink: SecurityLink {
+    func sendSecurity(_ pdu: [UInt8]) {}
+    func encrypt(key: UInt128, ediv: UInt16, rand: UInt64) {}
+    func answerKeyRequest(_ key: UInt128?) {}
+  }
+
+  private final class Person: PairingUser {
+    func passkey() async -> SixDigits? { nil }
+    func show(_ passkey: SixDigits) {}
+    func isSame(_ number: SixDigits) async -> Bool { true }
+  }
+
+  /// A short limit holds for a silent device, but not for a person who enters our passkey there.
+  @Test(arguments: [(IOCapability.keyboardOnly, 30), (.noInputNoOutput, 3)]) func aPersonAtTheDevice(_ other: IOCapability, _ time: Int)
+    async throws
+  {
+    try await onLoop(with: SilentLink()) { link in
+      let manager = SecurityManager(Pairing(role: .central, own: TwoPairings.centralAddress, peer: TwoPairings.peripheralAddress))
+      (manager.link, manager.limit) = (link, .seconds(3))
+      EventLoop.shared.schedule(after: .seconds(1)) { manager.receive([2, other.rawValue, 0, 0x01, 16, 0, 0]) }
+      let begin = EventLoop.shared.now
+      await #expect(throws: PairingFailure.silent(.seconds(time))) {
+        _ = try await manager.pair(.device(.central, .displayOnly, mitm: true, .never), user: Person())
+      }
+      #expect(begin.duration(to: EventLoop.shared.now) == .seconds(1 + time))
+    }
+  }
+
   @Test(arguments: LinkRole.allCases) func invalidPublicKeys(_ role: LinkRole) throws {
     let off = try #require(P256PublicKey(x: [UInt8](repeating: 5, count: 32), y: [UInt8](repeating: 6, count: 32)))
     let debug = try P256KeyPair(
