@@ -69,18 +69,16 @@ import TestSupport
   }
 
   /// A controller without a public address takes the address of the bonds.
-  @Test func theStaticAddress() async throws {
-    try await onLoop {
-      let store = BondStore(folder: state)
-      let peer = PeerAddress(Address(rawValue: 1), .public)
-      let key = LongTermKey(key: 1, security: LinkSecurity(keySize: 16, isAuthenticated: false, isSecureConnections: true))
-      let bond = Bond(identity: peer, irk: nil, keys: [key], method: .justWorks)
-      try store.add([StoredBond(bond, of: peer, created: 0, name: nil)])
-      #expect(try store.staticAddress() == nil)
-      let random = Address(rawValue: 0xC000_0000_0002)
-      try store.add([StoredBond(bond, of: PeerAddress(random, .random), created: 0, name: nil)])
-      #expect(try store.staticAddress() == random)
-    }
+  @Test(.onLoop) @LoopActor func theStaticAddress() async throws {
+    let store = BondStore(folder: state)
+    let peer = PeerAddress(Address(rawValue: 1), .public)
+    let key = LongTermKey(key: 1, security: LinkSecurity(keySize: 16, isAuthenticated: false, isSecureConnections: true))
+    let bond = Bond(identity: peer, irk: nil, keys: [key], method: .justWorks)
+    try store.add([StoredBond(bond, of: peer, created: 0, name: nil)])
+    #expect(try store.staticAddress() == nil)
+    let random = Address(rawValue: 0xC000_0000_0002)
+    try store.add([StoredBond(bond, of: PeerAddress(random, .random), created: 0, name: nil)])
+    #expect(try store.staticAddress() == random)
   }
 
   /// A folder of bonds that the user may not enter may hide the bond that protects a device. It is not an empty folder.

@@ -124,16 +124,14 @@ import TestSupport
   private static func report(_ count: Int) -> ArrivalReport { ArrivalReport(of: Array(file[..<count])) }
 
   /// With few buffers, a lost event takes all of them.
-  @Test(arguments: Way.allCases, [1, 2, 8]) func everyFaultAtEveryEvent(_ way: Way, _ buffers: Int) async throws {
-    try await onLoop {
-      let intact = try await Setting(buffers: buffers)
-      let (failure, arrived) = try await intact.send(way)
-      #expect(failure == nil && arrived == Self.report(Self.file.count))
-      let events = intact.transport.events
-      #expect(events >= 10)
-      for fault in Fault.allCases {
-        for number in 1...events { try await Self.check(fault, number, way, buffers) }
-      }
+  @Test(.onLoop, arguments: Way.allCases, [1, 2, 8]) @LoopActor func everyFaultAtEveryEvent(_ way: Way, _ buffers: Int) async throws {
+    let intact = try await Setting(buffers: buffers)
+    let (failure, arrived) = try await intact.send(way)
+    #expect(failure == nil && arrived == Self.report(Self.file.count))
+    let events = intact.transport.events
+    #expect(events >= 10)
+    for fault in Fault.allCases {
+      for number in 1...events { try await Self.check(fault, number, way, buffers) }
     }
   }
 

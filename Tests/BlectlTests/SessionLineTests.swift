@@ -13,18 +13,19 @@ import TestSupport
   }
 
   /// The current device is a value of the parsed command, not one of its words.
-  @Test(arguments: [
-    ("read 2a19 2a00", false, "@."), ("read band7 2a19", false, "@."), ("read name:Band-7 2a19", true, "name:Band-7"),
-    ("-q read @. 2a19", true, "@."), ("connect Band-7", true, "name:Band-7"), ("connect", false, "@."),
-  ]) func theDeviceIsAValue(_ text: String, _ isNamed: Bool, _ peer: String) async throws {
-    try await onLoop {
-      let words = text.split(separator: " ").map(String.init)
-      var line = try ShellLine(words, ShellSettings(), SessionCommands(Blectl.commands))
-      #expect(line.namesPeer == isNamed && line.isAboutCurrent == (peer == "@.") && line.command.peerOptions?.peer.description == peer)
-      #expect(line.words.count == words.count && line.words.first == line.name)
-      line.use(.last)
-      #expect(line.command.peerOptions?.peer == .last && !line.isAboutCurrent)
-    }
+  @Test(
+    .onLoop,
+    arguments: [
+      ("read 2a19 2a00", false, "@."), ("read band7 2a19", false, "@."), ("read name:Band-7 2a19", true, "name:Band-7"),
+      ("-q read @. 2a19", true, "@."), ("connect Band-7", true, "name:Band-7"), ("connect", false, "@."),
+    ]) @LoopActor func theDeviceIsAValue(_ text: String, _ isNamed: Bool, _ peer: String) async throws
+  {
+    let words = text.split(separator: " ").map(String.init)
+    var line = try ShellLine(words, ShellSettings(), SessionCommands(Blectl.commands))
+    #expect(line.namesPeer == isNamed && line.isAboutCurrent == (peer == "@.") && line.command.peerOptions?.peer.description == peer)
+    #expect(line.words.count == words.count && line.words.first == line.name)
+    line.use(.last)
+    #expect(line.command.peerOptions?.peer == .last && !line.isAboutCurrent)
   }
 
   @Test(arguments: [

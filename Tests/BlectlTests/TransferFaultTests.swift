@@ -63,12 +63,10 @@ import TestSupport
     return try #require(failure, "it hangs")
   }
 
-  @Test(arguments: Fault.allCases, Way.allCases)
-  func everyFaultAtEveryPacket(_ fault: Fault, _ way: Way) async throws {
-    try await onLoop {
-      for packet in stride(from: 1, through: Self.packets, by: way == .commands || way == .requests ? 1 : 3) {
-        try await Self.check(fault, way, packet)
-      }
+  @Test(.onLoop, arguments: Fault.allCases, Way.allCases)
+  @LoopActor func everyFaultAtEveryPacket(_ fault: Fault, _ way: Way) async throws {
+    for packet in stride(from: 1, through: Self.packets, by: way == .commands || way == .requests ? 1 : 3) {
+      try await Self.check(fault, way, packet)
     }
   }
 

@@ -13,61 +13,53 @@ import TestSupport
     #expect(order == [1, 2, 3])
   }
 
-  @Test func timersOfOneInstantFireInTheOrderOfTheirScheduling() async throws {
-    try await onLoop {
-      let log = Log()
-      let due = EventLoop.shared.now.advanced(by: .seconds(1))
-      for number in 0..<9 { EventLoop.shared.schedule(at: due) { log.items.append(number) } }
-      try await EventLoop.shared.sleep(for: .seconds(2))
-      #expect(log.items == Array(0..<9))
-    }
+  @Test(.onLoop) @LoopActor func timersOfOneInstantFireInTheOrderOfTheirScheduling() async throws {
+    let log = Log()
+    let due = EventLoop.shared.now.advanced(by: .seconds(1))
+    for number in 0..<9 { EventLoop.shared.schedule(at: due) { log.items.append(number) } }
+    try await EventLoop.shared.sleep(for: .seconds(2))
+    #expect(log.items == Array(0..<9))
   }
 
-  @Test func theLoserOfARaceIsCancelled() async throws {
-    try await onLoop {
-      let log = Log()
-      let result = try await race(
-        { 1 },
-        {
-          do { try await EventLoop.shared.sleep(for: .seconds(1)) } catch { log.items.append(2) }
-          return 2
-        })
-      #expect(result == 1)
-      #expect(log.items == [2])
-    }
+  @Test(.onLoop) @LoopActor func theLoserOfARaceIsCancelled() async throws {
+    let log = Log()
+    let result = try await race(
+      { 1 },
+      {
+        do { try await EventLoop.shared.sleep(for: .seconds(1)) } catch { log.items.append(2) }
+        return 2
+      })
+    #expect(result == 1)
+    #expect(log.items == [2])
   }
 
-  @Test func aDeadlineCancelsAndSaysSo() async throws {
-    try await onLoop {
-      let log = Log()
-      let outcome = try await withDeadline(EventLoop.shared.now.advanced(by: .seconds(5))) {
-        do { try await Wait<Void>().value() } catch { log.items.append(1) }
-        return 7
-      }
-      #expect(outcome == nil)
-      #expect(log.items == [1])
-      let prompt = try await withDeadline(EventLoop.shared.now.advanced(by: .seconds(5))) { 7 }
-      let unlimited = try await withDeadline(nil) { 7 }
-      #expect(prompt == 7 && unlimited == 7)
+  @Test(.onLoop) @LoopActor func aDeadlineCancelsAndSaysSo() async throws {
+    let log = Log()
+    let outcome = try await withDeadline(EventLoop.shared.now.advanced(by: .seconds(5))) {
+      do { try await Wait<Void>().value() } catch { log.items.append(1) }
+      return 7
     }
+    #expect(outcome == nil)
+    #expect(log.items == [1])
+    let prompt = try await withDeadline(EventLoop.shared.now.advanced(by: .seconds(5))) { 7 }
+    let unlimited = try await withDeadline(nil) { 7 }
+    #expect(prompt == 7 && unlimited == 7)
   }
 
-  @Test func cleanUpRunsInACancelledTask() async throws {
-    try await onLoop {
-      let log = Log()
-      let task = EventLoop.shared.spawn {
-        do { try await EventLoop.shared.sleep(for: .seconds(100)) } catch {
-          await shielded {
-            do { try await EventLoop.shared.sleep(for: .seconds(1)) } catch { log.items.append(8) }
-            log.items.append(7)
-          }
+  @Test(.onLoop) @LoopActor func cleanUpRunsInACancelledTask() async throws {
+    let log = Log()
+    let task = EventLoop.shared.spawn {
+      do { try await EventLoop.shared.sleep(for: .seconds(100)) } catch {
+        await shielded {
+          do { try await EventLoop.shared.sleep(for: .seconds(1)) } catch { log.items.append(8) }
+          log.items.append(7)
         }
       }
-      try await EventLoop.shared.sleep(for: .milliseconds(1))
-      task.cancel()
-      await task.value
-      #expect(log.items == [7])
     }
+    try await EventLoop.shared.sleep(for: .milliseconds(1))
+    task.cancel()
+    await task.value
+    #expect(log.items == [7])
   }
 }
 

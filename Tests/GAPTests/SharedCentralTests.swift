@@ -80,87 +80,82 @@ import TestSupport
 
   @LoopActor private func settle() async { for _ in 0..<50 { await Task.yield() } }
 
-  @Test func severalListenToOneScan() async throws {
-    try await onLoop(with: Radio()) { radio in
-      let central = SharedCentral(radio)
-      let first = Listener(central)
-      await settle()
-      radio.hear("a")
-      let second = Listener(central)
-      await settle()
-      radio.hear("b")
-      await first.end()
-      radio.hear("c")
-      #expect(radio.scanning != nil)
-      await second.end()
-      #expect(radio.scanning == nil && radio.scans.count == 1)
-      #expect(first.heard == ["a", "b"] && second.heard == ["b", "c"] && first.started == 1 && second.started == 1)
-      #expect(first.failure is CancellationError)
-    }
+  @Test(.onLoop) @LoopActor func severalListenToOneScan() async throws {
+    let radio = Radio()
+    let central = SharedCentral(radio)
+    let first = Listener(central)
+    await settle()
+    radio.hear("a")
+    let second = Listener(central)
+    await settle()
+    radio.hear("b")
+    await first.end()
+    radio.hear("c")
+    #expect(radio.scanning != nil)
+    await second.end()
+    #expect(radio.scanning == nil && radio.scans.count == 1)
+    #expect(first.heard == ["a", "b"] && second.heard == ["b", "c"] && first.started == 1 && second.started == 1)
+    #expect(first.failure is CancellationError)
   }
 
   /// A controller may report before it answers. A device that is heard only then is still reported.
-  @Test func whatComesBeforeTheAnswerIsHeard() async throws {
-    try await onLoop(with: Radio()) { radio in
-      radio.early = "a"
-      let listener = Listener(SharedCentral(radio))
-      await settle()
-      radio.hear("b")
-      #expect(listener.heard == ["a", "b"] && listener.started == 1)
-      await listener.end()
-    }
+  @Test(.onLoop) @LoopActor func whatComesBeforeTheAnswerIsHeard() async throws {
+    let radio = Radio()
+    radio.early = "a"
+    let listener = Listener(SharedCentral(radio))
+    await settle()
+    radio.hear("b")
+    #expect(listener.heard == ["a", "b"] && listener.started == 1)
+    await listener.end()
   }
 
-  @Test func theScanIsOfAllThatIsWanted() async throws {
-    try await onLoop(with: Radio()) { radio in
-      let central = SharedCentral(radio)
-      let quiet = Listener(central, active: false)
-      await settle()
-      let coded = Listener(central, active: true, phys: [.coded])
-      await settle()
-      #expect(radio.scanning?.isActive == true && radio.scanning?.phys == [.le1M, .coded])
-      radio.hear("a")
-      await coded.end()
-      await settle()
-      #expect(radio.scanning?.isActive == false && radio.scanning?.phys == [.le1M])
-      radio.hear("b")
-      await quiet.end()
-      #expect(quiet.heard == ["a", "b"] && coded.heard == ["a"] && quiet.started == 1 && radio.scans.count == 3)
-    }
+  @Test(.onLoop) @LoopActor func theScanIsOfAllThatIsWanted() async throws {
+    let radio = Radio()
+    let central = SharedCentral(radio)
+    let quiet = Listener(central, active: false)
+    await settle()
+    let coded = Listener(central, active: true, phys: [.coded])
+    await settle()
+    #expect(radio.scanning?.isActive == true && radio.scanning?.phys == [.le1M, .coded])
+    radio.hear("a")
+    await coded.end()
+    await settle()
+    #expect(radio.scanning?.isActive == false && radio.scanning?.phys == [.le1M])
+    radio.hear("b")
+    await quiet.end()
+    #expect(quiet.heard == ["a", "b"] && coded.heard == ["a"] && quiet.started == 1 && radio.scans.count == 3)
   }
 
-  @Test func aScanThatHadToEndForAConnectionGoesOnAfterIt() async throws {
-    try await onLoop(with: Radio()) { radio in
-      let central = SharedCentral(radio)
-      let listener = Listener(central)
-      await settle()
-      let connecting = EventLoop.shared.spawn {
-        _ = try? await central.connect(PeerAddress(Address(rawValue: 2), .public), timeout: .seconds(1), retries: 0)
-      }
-      await settle()
-      #expect(radio.scanning == nil)
-      radio.connected.resume(throwing: GAPError.noConnection(PeerAddress(Address(rawValue: 2), .public), within: .seconds(1)))
-      await connecting.value
-      await settle()
-      radio.hear("a")
-      await listener.end()
-      #expect(listener.heard == ["a"] && listener.started == 1 && radio.scans.count == 2)
+  @Test(.onLoop) @LoopActor func aScanThatHadToEndForAConnectionGoesOnAfterIt() async throws {
+    let radio = Radio()
+    let central = SharedCentral(radio)
+    let listener = Listener(central)
+    await settle()
+    let connecting = EventLoop.shared.spawn {
+      _ = try? await central.connect(PeerAddress(Address(rawValue: 2), .public), timeout: .seconds(1), retries: 0)
     }
+    await settle()
+    #expect(radio.scanning == nil)
+    radio.connected.resume(throwing: GAPError.noConnection(PeerAddress(Address(rawValue: 2), .public), within: .seconds(1)))
+    await connecting.value
+    await settle()
+    radio.hear("a")
+    await listener.end()
+    #expect(listener.heard == ["a"] && listener.started == 1 && radio.scans.count == 2)
   }
 
-  @Test func whatKeepsItFromScanningIsToldToAllAndNotForEver() async throws {
-    try await onLoop(with: Radio()) { radio in
-      let central = SharedCentral(radio)
-      radio.scanFailure = GAPError.noPrimaryPHY
-      let listeners = [Listener(central), Listener(central)]
-      for listener in listeners { await listener.untilEnded() }
-      #expect(listeners.allSatisfy { $0.failure as? GAPError == .noPrimaryPHY && $0.started == 0 })
-      radio.scanFailure = nil
-      let next = Listener(central)
-      await settle()
-      #expect(next.started == 1)
-      await next.end()
-      #expect(radio.scanning == nil)
-    }
+  @Test(.onLoop) @LoopActor func whatKeepsItFromScanningIsToldToAllAndNotForEver() async throws {
+    let radio = Radio()
+    let central = SharedCentral(radio)
+    radio.scanFailure = GAPError.noPrimaryPHY
+    let listeners = [Listener(central), Listener(central)]
+    for listener in listeners { await listener.untilEnded() }
+    #expect(listeners.allSatisfy { $0.failure as? GAPError == .noPrimaryPHY && $0.started == 0 })
+    radio.scanFailure = nil
+    let next = Listener(central)
+    await settle()
+    #expect(next.started == 1)
+    await next.end()
+    #expect(radio.scanning == nil)
   }
 }

@@ -44,84 +44,79 @@ import TestSupport
   }
 
   /// Both sides discover, read and indicate at the same time. Every answer matches its request, with one common ATT_MTU.
-  @Test func discoveryInBothDirectionsAtOnce() async throws {
-    try await onLoop {
-      let (here, there) = try Self.ends(delay: .milliseconds(15))
-      let tasks = [here, there].map { end in
-        EventLoop.shared.spawn { () -> [String]? in
-          guard (try? await end.client.exchangeMTU(end.bearer.rxMTU)) == 100, let table = try? await end.client.discover()
-          else { return nil }
-          for item in table.characteristics {
-            guard let value = try? await end.client.read(item.valueHandle), value.count == 2 else { return nil }
-          }
-          return Self.shape(table)
+  @Test(.onLoop) @LoopActor func discoveryInBothDirectionsAtOnce() async throws {
+    let (here, there) = try Self.ends(delay: .milliseconds(15))
+    let tasks = [here, there].map { end in
+      EventLoop.shared.spawn { () -> [String]? in
+        guard (try? await end.client.exchangeMTU(end.bearer.rxMTU)) == 100, let table = try? await end.client.discover()
+        else { return nil }
+        for item in table.characteristics {
+          guard let value = try? await end.client.read(item.valueHandle), value.count == 2 else { return nil }
         }
+        return Self.shape(table)
       }
-      let found = [await tasks[0].value, await tasks[1].value]
-      for (shape, other) in zip(found, [there, here]) {
-        // The same peer, discovered by a client with its own bearer.
-        let (near, far) = MemoryChannel.pair()
-        let alone = Client(near)
-        let server = Server(database: other.database, channel: far, rxMTU: 100)
-        server.start()
-        try await alone.exchangeMTU()
-        #expect(shape == Self.shape(try await alone.discover()))
-        alone.close()
-      }
-      #expect(here.bearer.mtu == 100 && there.bearer.mtu == 100)
-      #expect(here.bearer.faults == Bearer.Faults() && there.bearer.faults == Bearer.Faults())
-      here.bearer.close()
     }
+    let found = [await tasks[0].value, await tasks[1].value]
+    for (shape, other) in zip(found, [there, here]) {
+      // The same peer, discovered by a client with its own bearer.
+      let (near, far) = MemoryChannel.pair()
+      let alone = Client(near)
+      let server = Server(database: other.database, channel: far, rxMTU: 100)
+      server.start()
+      try await alone.exchangeMTU()
+      #expect(shape == Self.shape(try await alone.discover()))
+      alone.close()
+    }
+    #expect(here.bearer.mtu == 100 && there.bearer.mtu == 100)
+    #expect(here.bearer.faults == Bearer.Faults() && there.bearer.faults == Bearer.Faults())
+    here.bearer.close()
   }
 
-  @Test func valuesInBothDirectionsAtOnce() async throws {
-    try await onLoop {
-      let (here, there) = try Self.ends(delay: .milliseconds(15))
-      let tasks = [(here, there), (there, here)].map { mine, theirs in
-        EventLoop.shared.spawn { () -> [[UInt8]]? in
-          guard let item = try? await mine.client.discover().characteristics.first,
-            let subscription = try? await mine.client.subscribe(item, kind: .indication)
-          else { return nil }
-          let sending = EventLoop.shared.spawn { () -> Bool in
-            for number in 0..<20 where (try? await theirs.server.indicate(item.valueHandle, [UInt8(number)])) != true { return false }
-            return true
-          }
-          var values: [[UInt8]] = []
-          while values.count < 20, let event = try? await subscription.next() {
-            values.append(event.value)
-            // Requests continue while indications are outstanding in either direction.
-            guard (try? await mine.client.read(item.valueHandle)) != nil else { return nil }
-          }
-          guard await sending.value else { return nil }
-          return values
+  @Test(.onLoop) @LoopActor func valuesInBothDirectionsAtOnce() async throws {
+    let (here, there) = try Self.ends(delay: .milliseconds(15))
+    let tasks = [(here, there), (there, here)].map { mine, theirs in
+      EventLoop.shared.spawn { () -> [[UInt8]]? in
+        guard let item = try? await mine.client.discover().characteristics.first,
+          let subscription = try? await mine.client.subscribe(item, kind: .indication)
+        else { return nil }
+        let sending = EventLoop.shared.spawn { () -> Bool in
+          for number in 0..<20 where (try? await theirs.server.indicate(item.valueHandle, [UInt8(number)])) != true { return false }
+          return true
         }
+        var values: [[UInt8]] = []
+        while values.count < 20, let event = try? await subscription.next() {
+          values.append(event.value)
+          // Requests continue while indications are outstanding in either direction.
+          guard (try? await mine.client.read(item.valueHandle)) != nil else { return nil }
+        }
+        guard await sending.value else { return nil }
+        return values
       }
-      for task in tasks { #expect(await task.value == (0..<20).map { [UInt8($0)] }) }
-      #expect(here.bearer.faults == Bearer.Faults() && there.bearer.faults == Bearer.Faults())
-      there.bearer.close()
-      try await EventLoop.shared.sleep(for: .seconds(1))
-      #expect(here.client.closed != nil && here.server.closed != nil)
-      #expect(!here.server.notify(3, [1]))
     }
+    for task in tasks { #expect(await task.value == (0..<20).map { [UInt8($0)] }) }
+    #expect(here.bearer.faults == Bearer.Faults() && there.bearer.faults == Bearer.Faults())
+    there.bearer.close()
+    try await EventLoop.shared.sleep(for: .seconds(1))
+    #expect(here.client.closed != nil && here.server.closed != nil)
+    #expect(!here.server.notify(3, [1]))
   }
 
   /// An unconfirmed indication ends the bearer for both roles.
-  @Test func aConfirmationThatDoesNotComeEndsBothRoles() async throws {
-    try await onLoop(with: MemoryChannel.pair()) { near, far in
-      let peer = ScriptedPeer(far)
-      let end = try End(near, Self.services(0xA000, 1), rxMTU: 517)
-      end.bearer.start()
-      peer.push([0x12, 4, 0, 2, 0])
-      try await EventLoop.shared.sleep(for: .milliseconds(1))
-      let begin = EventLoop.shared.now
-      let reading = EventLoop.shared.spawn { try? await end.client.untilClosed() }
-      do {
-        _ = try await end.server.indicate(3, [1])
-        Issue.record("confirmed by nobody")
-      } catch { #expect(error as? ATTError == .noConfirmation(of: 3, within: .seconds(30))) }
-      #expect(begin.duration(to: EventLoop.shared.now) == .seconds(30))
-      #expect(kind(await reading.value) == "timeout")
-      #expect(near.isClosed)
-    }
+  @Test(.onLoop) @LoopActor func aConfirmationThatDoesNotComeEndsBothRoles() async throws {
+    let (near, far) = MemoryChannel.pair()
+    let peer = ScriptedPeer(far)
+    let end = try End(near, Self.services(0xA000, 1), rxMTU: 517)
+    end.bearer.start()
+    peer.push([0x12, 4, 0, 2, 0])
+    try await EventLoop.shared.sleep(for: .milliseconds(1))
+    let begin = EventLoop.shared.now
+    let reading = EventLoop.shared.spawn { try? await end.client.untilClosed() }
+    do {
+      _ = try await end.server.indicate(3, [1])
+      Issue.record("confirmed by nobody")
+    } catch { #expect(error as? ATTError == .noConfirmation(of: 3, within: .seconds(30))) }
+    #expect(begin.duration(to: EventLoop.shared.now) == .seconds(30))
+    #expect(kind(await reading.value) == "timeout")
+    #expect(near.isClosed)
   }
 }

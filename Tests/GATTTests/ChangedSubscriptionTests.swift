@@ -34,77 +34,72 @@ import TestSupport
   static let changes: [UInt8] = [0x12, 4, 0, 2, 0]
 
   /// The change covers the whole database, one service, or only one descriptor.
-  @Test(arguments: [[1, 0, 0xFF, 0xFF], [5, 0, 8, 0], [8, 0, 0xFF, 0xFF]] as [[UInt8]])
-  func nothingIsWrittenToOldHandles(_ range: [UInt8]) async throws {
-    try await onLoop(with: Fixture()) { fixture in
-      let subscription = try await fixture.subscribe()
-      #expect(fixture.writes == [Self.changes, Self.on] && !subscription.isGone)
-      try await fixture.change(range)
-      #expect(subscription.isGone && !fixture.client.isSubscribed(to: subscription.characteristic))
-      await #expect(throws: GATTError.gone(subscription.characteristic)) { _ = try await subscription.next() }
-      try await subscription.cancel()
-      try await fixture.client.unsubscribeAll()
-      #expect(fixture.writes.allSatisfy { $0 != Self.off })
-      fixture.client.close()
-    }
+  @Test(.onLoop, arguments: [[1, 0, 0xFF, 0xFF], [5, 0, 8, 0], [8, 0, 0xFF, 0xFF]] as [[UInt8]])
+  @LoopActor func nothingIsWrittenToOldHandles(_ range: [UInt8]) async throws {
+    let fixture = Fixture()
+    let subscription = try await fixture.subscribe()
+    #expect(fixture.writes == [Self.changes, Self.on] && !subscription.isGone)
+    try await fixture.change(range)
+    #expect(subscription.isGone && !fixture.client.isSubscribed(to: subscription.characteristic))
+    await #expect(throws: GATTError.gone(subscription.characteristic)) { _ = try await subscription.next() }
+    try await subscription.cancel()
+    try await fixture.client.unsubscribeAll()
+    #expect(fixture.writes.allSatisfy { $0 != Self.off })
+    fixture.client.close()
   }
 
   /// A change in another range does not affect the subscription.
-  @Test func anotherRangeChangesNothing() async throws {
-    try await onLoop(with: Fixture()) { fixture in
-      let subscription = try await fixture.subscribe()
-      try await fixture.change([9, 0, 0xFF, 0xFF])
-      fixture.peer.push([0x1B, 7, 0, 9])
-      #expect(try await subscription.next().value == [9] && !subscription.isGone)
-      try await subscription.cancel()
-      #expect(fixture.writes == [Self.changes, Self.on, Self.off])
-      fixture.client.close()
-    }
+  @Test(.onLoop) @LoopActor func anotherRangeChangesNothing() async throws {
+    let fixture = Fixture()
+    let subscription = try await fixture.subscribe()
+    try await fixture.change([9, 0, 0xFF, 0xFF])
+    fixture.peer.push([0x1B, 7, 0, 9])
+    #expect(try await subscription.next().value == [9] && !subscription.isGone)
+    try await subscription.cancel()
+    #expect(fixture.writes == [Self.changes, Self.on, Self.off])
+    fixture.client.close()
   }
 
   /// Handles may stay while the peer forgets the subscription, so a new subscription writes again.
   /// Service Changed is switched off where it is now, after its rediscovery.
-  @Test func whoSubscribesAgainAsksThePeerAgain() async throws {
-    try await onLoop(with: Fixture()) { fixture in
-      _ = try await fixture.subscribe()
-      try await fixture.change([1, 0, 0xFF, 0xFF])
-      try await fixture.client.unsubscribeAll()
-      let again = try await fixture.subscribe()
-      #expect(fixture.writes == [Self.changes, Self.on, Self.on])
-      fixture.peer.push([0x1B, 7, 0, 9])
-      #expect(try await again.next().value == [9])
-      try await fixture.client.unsubscribeAll()
-      #expect(fixture.writes.dropFirst(3) == [Self.off, [0x12, 4, 0, 0, 0]])
-      fixture.client.close()
-    }
+  @Test(.onLoop) @LoopActor func whoSubscribesAgainAsksThePeerAgain() async throws {
+    let fixture = Fixture()
+    _ = try await fixture.subscribe()
+    try await fixture.change([1, 0, 0xFF, 0xFF])
+    try await fixture.client.unsubscribeAll()
+    let again = try await fixture.subscribe()
+    #expect(fixture.writes == [Self.changes, Self.on, Self.on])
+    fixture.peer.push([0x1B, 7, 0, 9])
+    #expect(try await again.next().value == [9])
+    try await fixture.client.unsubscribeAll()
+    #expect(fixture.writes.dropFirst(3) == [Self.off, [0x12, 4, 0, 0, 0]])
+    fixture.client.close()
   }
 
   /// Database Out Of Sync affects all handles in the same way.
-  @Test func outOfSync() async throws {
-    try await onLoop(with: Fixture()) { fixture in
-      let subscription = try await fixture.subscribe()
-      fixture.peer.rules = [ScriptedPeer.Rule([0x0A], [.pdu([0x01, 0x0A, 7, 0, 0x12])])]
-      await #expect(throws: GATTError.self) { _ = try await fixture.client.read(7) }
-      #expect(subscription.isGone && fixture.client.table == nil)
-      try await fixture.client.unsubscribeAll()
-      #expect(fixture.writes == [Self.changes, Self.on])
-      _ = try await fixture.subscribe()
-      #expect(fixture.writes == [Self.changes, Self.on, Self.on])
-      fixture.client.close()
-    }
+  @Test(.onLoop) @LoopActor func outOfSync() async throws {
+    let fixture = Fixture()
+    let subscription = try await fixture.subscribe()
+    fixture.peer.rules = [ScriptedPeer.Rule([0x0A], [.pdu([0x01, 0x0A, 7, 0, 0x12])])]
+    await #expect(throws: GATTError.self) { _ = try await fixture.client.read(7) }
+    #expect(subscription.isGone && fixture.client.table == nil)
+    try await fixture.client.unsubscribeAll()
+    #expect(fixture.writes == [Self.changes, Self.on])
+    _ = try await fixture.subscribe()
+    #expect(fixture.writes == [Self.changes, Self.on, Self.on])
+    fixture.client.close()
   }
 
   /// If the services change during the write, the subscription is gone.
   /// The answer for the old descriptor does not count for the new one.
-  @Test func aChangeWhileItIsWritten() async throws {
-    try await onLoop(with: Fixture()) { fixture in
-      _ = try await fixture.client.discover()
-      fixture.peer.rules = [ScriptedPeer.Rule([0x12], [.pdu([0x1D, 3, 0, 5, 0, 8, 0]), .pdu([0x13])])]
-      let first = try await fixture.subscribe()
-      #expect(first.isGone)
-      let second = try await fixture.subscribe()
-      #expect(!second.isGone && fixture.writes == [Self.changes, Self.on, Self.on])
-      fixture.client.close()
-    }
+  @Test(.onLoop) @LoopActor func aChangeWhileItIsWritten() async throws {
+    let fixture = Fixture()
+    _ = try await fixture.client.discover()
+    fixture.peer.rules = [ScriptedPeer.Rule([0x12], [.pdu([0x1D, 3, 0, 5, 0, 8, 0]), .pdu([0x13])])]
+    let first = try await fixture.subscribe()
+    #expect(first.isGone)
+    let second = try await fixture.subscribe()
+    #expect(!second.isGone && fixture.writes == [Self.changes, Self.on, Self.on])
+    fixture.client.close()
   }
 }

@@ -28,36 +28,29 @@ import TestSupport
   private static let prepare: [UInt8] = [0x16, 0x10, 0x00, 0x00, 0x00]
 
   /// Errors 05, 08, 0C and 0F also apply to commands.
-  @Test(arguments: [0x05, 0x08, 0x0C, 0x0F] as [UInt8]) func security(_ code: UInt8) async throws {
-    try await onLoop {
-      for properties in [Properties.writeWithoutResponse, nil] {
-        let result = try await self.check(Self.refusal(code), properties)
-        #expect(result.thrown?.rawValue == code && result.sent == [Self.prepare])
-      }
+  @Test(.onLoop, arguments: [0x05, 0x08, 0x0C, 0x0F] as [UInt8]) @LoopActor func security(_ code: UInt8) async throws {
+    for properties in [Properties.writeWithoutResponse, nil] {
+      let result = try await self.check(Self.refusal(code), properties)
+      #expect(result.thrown?.rawValue == code && result.sent == [Self.prepare])
     }
   }
 
   /// A server that refuses a Prepare Write for another reason may still accept a command.
-  @Test(arguments: [0x01, 0x06, 0x07, 0x09, 0x0B, 0x0D, 0x0E, 0x80] as [UInt8]) func others(_ code: UInt8) async throws {
-    try await onLoop {
-      let result = try await self.check(Self.refusal(code), .writeWithoutResponse)
-      #expect(result.thrown == nil && result.sent == [Self.prepare])
-    }
+  @Test(.onLoop, arguments: [0x01, 0x06, 0x07, 0x09, 0x0B, 0x0D, 0x0E, 0x80] as [UInt8]) @LoopActor func others(_ code: UInt8) async throws
+  {
+    let result = try await self.check(Self.refusal(code), .writeWithoutResponse)
+    #expect(result.thrown == nil && result.sent == [Self.prepare])
   }
 
-  @Test(arguments: [(.writeWithoutResponse, nil), (.write, nil), (nil, nil), ([.read, .notify], 3)] as [(Properties?, UInt8?)])
-  func notPermitted(_ properties: Properties?, _ code: UInt8?) async throws {
-    try await onLoop {
-      let result = try await self.check(Self.refusal(3), properties)
-      #expect(result.thrown?.rawValue == code)
-    }
+  @Test(.onLoop, arguments: [(.writeWithoutResponse, nil), (.write, nil), (nil, nil), ([.read, .notify], 3)] as [(Properties?, UInt8?)])
+  @LoopActor func notPermitted(_ properties: Properties?, _ code: UInt8?) async throws {
+    let result = try await self.check(Self.refusal(3), properties)
+    #expect(result.thrown?.rawValue == code)
   }
 
   /// An accepted Prepare Write is cancelled immediately and is not repeated.
-  @Test func prepared() async throws {
-    try await onLoop {
-      let result = try await self.check([0x17, 0x10, 0x00, 0x00, 0x00], .writeWithoutResponse, times: 2)
-      #expect(result.thrown == nil && result.sent == [Self.prepare, [0x18, 0x00]])
-    }
+  @Test(.onLoop) @LoopActor func prepared() async throws {
+    let result = try await self.check([0x17, 0x10, 0x00, 0x00, 0x00], .writeWithoutResponse, times: 2)
+    #expect(result.thrown == nil && result.sent == [Self.prepare, [0x18, 0x00]])
   }
 }

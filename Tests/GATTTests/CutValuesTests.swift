@@ -55,21 +55,20 @@ import TestSupport
   }
 
   /// A read by handle after an MTU exchange returns as much as after discovery.
-  @Test func byHandle() async throws {
-    try await onLoop(with: MemoryChannel.pair()) { near, far in
-      let value = [UInt8](repeating: 7, count: 40)
-      let peer = ScriptedPeer(far) { pdu in
-        switch pdu[0] {
-        case 0x02: [0x03, 100, 0]
-        case 0x0A: [0x0B] + value.prefix(22)
-        default: [0x0D] + value.dropFirst(Int(pdu[3])).prefix(22)
-        }
+  @Test(.onLoop) @LoopActor func byHandle() async throws {
+    let (near, far) = MemoryChannel.pair()
+    let value = [UInt8](repeating: 7, count: 40)
+    let peer = ScriptedPeer(far) { pdu in
+      switch pdu[0] {
+      case 0x02: [0x03, 100, 0]
+      case 0x0A: [0x0B] + value.prefix(22)
+      default: [0x0D] + value.dropFirst(Int(pdu[3])).prefix(22)
       }
-      let client = Client(near)
-      try await client.exchangeMTU()
-      try await client.read([Selector("0x0005")]) { #expect($1.value == value) }
-      #expect(peer.received.count == 3)
-      client.close()
     }
+    let client = Client(near)
+    try await client.exchangeMTU()
+    try await client.read([Selector("0x0005")]) { #expect($1.value == value) }
+    #expect(peer.received.count == 3)
+    client.close()
   }
 }

@@ -54,80 +54,75 @@ import TestSupport
     }
   }
 
-  @Test func onlyTheRangeIsDiscoveredAgain() async throws {
-    try await onLoop(with: Fixture()) { fixture in
-      let first = try await fixture.client.discover()
-      #expect(fixture.peer.received.last == [0x12, 4, 0, 2, 0])
-      try await fixture.change([8, 0, 0xFF, 0xFF])
-      #expect(fixture.peer.received.last == [0x1E] && fixture.state.notes == [.servicesChanged(HandleRange(8, 0xFFFF))])
-      #expect(fixture.client.table?.services.map(\.handle) == [1, 5])
-      let before = fixture.peer.received.count
-      let second = try await fixture.client.discover()
-      let asked = fixture.asked(since: before)
-      #expect(!asked.isEmpty && asked.allSatisfy { $0 >= 8 }, "\(asked)")
-      #expect(second.services.prefix(2) == first.services.prefix(2))
-      #expect(second.services.map(\.uuid) == [0x1801, 0xFF00, 0xFF20, 0xFF30].map { UUID($0) })
-      #expect(second.services[2].characteristics.first?.clientConfiguration?.handle == 11)
-      #expect(second.services[3].characteristics.first?.valueHandle == 22)
-      // A new client finds the same table.
-      let fresh = Fixture(follows: false)
-      fresh.state.server = Self.after
-      #expect(try await fresh.client.discover() == second)
-      // No further requests are sent.
-      let count = fixture.peer.received.count
-      #expect(try await fixture.client.discover() == second)
-      #expect(fixture.peer.received.count == count)
-      fixture.client.close()
-      fresh.client.close()
-    }
+  @Test(.onLoop) @LoopActor func onlyTheRangeIsDiscoveredAgain() async throws {
+    let fixture = Fixture()
+    let first = try await fixture.client.discover()
+    #expect(fixture.peer.received.last == [0x12, 4, 0, 2, 0])
+    try await fixture.change([8, 0, 0xFF, 0xFF])
+    #expect(fixture.peer.received.last == [0x1E] && fixture.state.notes == [.servicesChanged(HandleRange(8, 0xFFFF))])
+    #expect(fixture.client.table?.services.map(\.handle) == [1, 5])
+    let before = fixture.peer.received.count
+    let second = try await fixture.client.discover()
+    let asked = fixture.asked(since: before)
+    #expect(!asked.isEmpty && asked.allSatisfy { $0 >= 8 }, "\(asked)")
+    #expect(second.services.prefix(2) == first.services.prefix(2))
+    #expect(second.services.map(\.uuid) == [0x1801, 0xFF00, 0xFF20, 0xFF30].map { UUID($0) })
+    #expect(second.services[2].characteristics.first?.clientConfiguration?.handle == 11)
+    #expect(second.services[3].characteristics.first?.valueHandle == 22)
+    // A new client finds the same table.
+    let fresh = Fixture(follows: false)
+    fresh.state.server = Self.after
+    #expect(try await fresh.client.discover() == second)
+    // No further requests are sent.
+    let count = fixture.peer.received.count
+    #expect(try await fixture.client.discover() == second)
+    #expect(fixture.peer.received.count == count)
+    fixture.client.close()
+    fresh.client.close()
   }
 
-  @Test(arguments: [[1, 0, 0xFF, 0xFF], [], [9, 0, 8, 0], [0, 0, 0, 0], [8, 0, 10, 0, 1]] as [[UInt8]])
-  func aRangeOfAllOrNoRangeDropsEverything(_ value: [UInt8]) async throws {
-    try await onLoop(with: Fixture()) { fixture in
-      _ = try await fixture.client.discover()
-      try await fixture.change(value)
-      #expect(fixture.client.table == nil && fixture.state.notes == [.servicesChanged(.all)])
-      #expect(try await fixture.client.discover().services.count == 4)
-      fixture.client.close()
-    }
+  @Test(.onLoop, arguments: [[1, 0, 0xFF, 0xFF], [], [9, 0, 8, 0], [0, 0, 0, 0], [8, 0, 10, 0, 1]] as [[UInt8]])
+  @LoopActor func aRangeOfAllOrNoRangeDropsEverything(_ value: [UInt8]) async throws {
+    let fixture = Fixture()
+    _ = try await fixture.client.discover()
+    try await fixture.change(value)
+    #expect(fixture.client.table == nil && fixture.state.notes == [.servicesChanged(.all)])
+    #expect(try await fixture.client.discover().services.count == 4)
+    fixture.client.close()
   }
 
   /// A service that the range only touches is discovered in full.
-  @Test func aTouchedServiceIsDiscoveredWhole() async throws {
-    try await onLoop(with: Fixture()) { fixture in
-      _ = try await fixture.client.discover()
-      try await fixture.change([10, 0, 30, 0])
-      #expect(fixture.client.table?.services.map(\.handle) == [1, 5])
-      #expect(try await fixture.client.discover().services.map(\.handle) == [1, 5, 8, 20])
-      fixture.client.close()
-    }
+  @Test(.onLoop) @LoopActor func aTouchedServiceIsDiscoveredWhole() async throws {
+    let fixture = Fixture()
+    _ = try await fixture.client.discover()
+    try await fixture.change([10, 0, 30, 0])
+    #expect(fixture.client.table?.services.map(\.handle) == [1, 5])
+    #expect(try await fixture.client.discover().services.map(\.handle) == [1, 5, 8, 20])
+    fixture.client.close()
   }
 
   /// A change during rediscovery is handled too.
-  @Test func aChangeDuringDiscoveryIsNotLost() async throws {
-    try await onLoop(with: Fixture()) { fixture in
-      _ = try await fixture.client.discover()
-      fixture.peer.push([0x1D, 3, 0, 8, 0, 10, 0])
-      try await EventLoop.shared.sleep(for: .milliseconds(1))
-      let discovering = EventLoop.shared.spawn { try? await fixture.client.discover() }
-      try await fixture.change([5, 0, 0xFF, 0xFF])
-      #expect(await discovering.value?.services.map(\.uuid) == [0x1801, 0xFF00, 0xFF20, 0xFF30].map { UUID($0) })
-      fixture.client.close()
-    }
+  @Test(.onLoop) @LoopActor func aChangeDuringDiscoveryIsNotLost() async throws {
+    let fixture = Fixture()
+    _ = try await fixture.client.discover()
+    fixture.peer.push([0x1D, 3, 0, 8, 0, 10, 0])
+    try await EventLoop.shared.sleep(for: .milliseconds(1))
+    let discovering = EventLoop.shared.spawn { try? await fixture.client.discover() }
+    try await fixture.change([5, 0, 0xFF, 0xFF])
+    #expect(await discovering.value?.services.map(\.uuid) == [0x1801, 0xFF00, 0xFF20, 0xFF30].map { UUID($0) })
+    fixture.client.close()
   }
 
   /// Without Service Changed, or if the peer refuses it, discovery works as usual.
-  @Test func withoutServiceChanged() async throws {
-    try await onLoop(with: Fixture(follows: false)) { quiet in
-      _ = try await quiet.client.discover()
-      #expect(!quiet.peer.received.contains { $0.first == 0x12 })
-      quiet.client.close()
-      let refused = Fixture()
-      refused.peer.rules = [ScriptedPeer.Rule([0x12], [.pdu([0x01, 0x12, 4, 0, 0x05])])]
-      #expect(try await refused.client.discover().services.count == 3)
-      #expect(refused.state.notes.isEmpty)
-      refused.client.close()
-    }
+  @Test(.onLoop) @LoopActor func withoutServiceChanged() async throws {
+    let quiet = Fixture(follows: false)
+    _ = try await quiet.client.discover()
+    #expect(!quiet.peer.received.contains { $0.first == 0x12 })
+    quiet.client.close()
+    let refused = Fixture()
+    refused.peer.rules = [ScriptedPeer.Rule([0x12], [.pdu([0x01, 0x12, 4, 0, 0x05])])]
+    #expect(try await refused.client.discover().services.count == 3)
+    #expect(refused.state.notes.isEmpty)
+    refused.client.close()
   }
 }

@@ -30,45 +30,42 @@ import TestSupport
 
   @LoopActor private static func reads(_ peer: ScriptedPeer) -> [String] { peer.received.map { hex($0) }.filter { $0.hasPrefix("0a") } }
 
-  @Test func eachIsReadOnce() async throws {
-    try await onLoop(with: Self.client()) { client, peer in
-      let items = try await client.discover().characteristics
-      #expect(client.description(of: items[0]) == nil)
-      for _ in 1...2 { for item in items { try await client.readDescription(of: item) } }
-      #expect(Self.reads(peer) == ["0a0500", "0a0600", "0a0900", "0a0a00"])
-      let format = try #require(PresentationFormat([0x0E, 0xFE, 0x2F, 0x27, 1, 0, 0]))
-      #expect(client.description(of: items[0]) == ValueDescription(userDescription: "Door", formats: [format]))
-      // One part is unknown, so the description is empty.
-      #expect(client.description(of: items[1]) == ValueDescription() && client.description(of: items[2]) == nil)
-      #expect(PresentationFormat(format.value) == format)
-      #expect(PresentationFormat.handles(inAggregate: [0x10, 0x00, 0x12, 0x01, 0x07]) == [0x0010, 0x0112])
-      client.close()
-    }
+  @Test(.onLoop) @LoopActor func eachIsReadOnce() async throws {
+    let (client, peer) = Self.client()
+    let items = try await client.discover().characteristics
+    #expect(client.description(of: items[0]) == nil)
+    for _ in 1...2 { for item in items { try await client.readDescription(of: item) } }
+    #expect(Self.reads(peer) == ["0a0500", "0a0600", "0a0900", "0a0a00"])
+    let format = try #require(PresentationFormat([0x0E, 0xFE, 0x2F, 0x27, 1, 0, 0]))
+    #expect(client.description(of: items[0]) == ValueDescription(userDescription: "Door", formats: [format]))
+    // One part is unknown, so the description is empty.
+    #expect(client.description(of: items[1]) == ValueDescription() && client.description(of: items[2]) == nil)
+    #expect(PresentationFormat(format.value) == format)
+    #expect(PresentationFormat.handles(inAggregate: [0x10, 0x00, 0x12, 0x01, 0x07]) == [0x0010, 0x0112])
+    client.close()
   }
 
   /// Any read of a descriptor is kept, and a write to it requires another read.
-  @Test func anyReadIsKept() async throws {
-    try await onLoop(with: Self.client()) { client, peer in
-      let items = try await client.discover().characteristics
-      _ = try await client.read(5)
-      #expect(client.description(of: items[0]) == ValueDescription(userDescription: "Door"))
-      try await client.write([0x41], to: 5, plan: try WritePlan(value: 1, properties: nil, mtu: client.mtu, mode: .request))
-      #expect(client.description(of: items[0]) == nil)
-      try await client.readDescription(of: items[0])
-      #expect(client.description(of: items[0])?.userDescription == "A" && Self.reads(peer) == ["0a0500", "0a0500", "0a0600"])
-      client.forget(HandleRange(1, 0xFFFF))
-      #expect(client.descriptorValues.isEmpty)
-      client.close()
-    }
+  @Test(.onLoop) @LoopActor func anyReadIsKept() async throws {
+    let (client, peer) = Self.client()
+    let items = try await client.discover().characteristics
+    _ = try await client.read(5)
+    #expect(client.description(of: items[0]) == ValueDescription(userDescription: "Door"))
+    try await client.write([0x41], to: 5, plan: try WritePlan(value: 1, properties: nil, mtu: client.mtu, mode: .request))
+    #expect(client.description(of: items[0]) == nil)
+    try await client.readDescription(of: items[0])
+    #expect(client.description(of: items[0])?.userDescription == "A" && Self.reads(peer) == ["0a0500", "0a0500", "0a0600"])
+    client.forget(HandleRange(1, 0xFFFF))
+    #expect(client.descriptorValues.isEmpty)
+    client.close()
   }
 
-  @Test func aRefusalIsAnAnswer() async throws {
-    try await onLoop(with: Self.client([0x2901, 0x2905])) { client, peer in
-      let items = try await client.discover().characteristics
-      for _ in 1...2 { for item in items { try await client.readDescription(of: item) } }
-      #expect(Self.reads(peer).count == 4)
-      #expect(client.description(of: items[0])?.userDescription == nil && client.description(of: items[0])?.formats.count == 1)
-      client.close()
-    }
+  @Test(.onLoop) @LoopActor func aRefusalIsAnAnswer() async throws {
+    let (client, peer) = Self.client([0x2901, 0x2905])
+    let items = try await client.discover().characteristics
+    for _ in 1...2 { for item in items { try await client.readDescription(of: item) } }
+    #expect(Self.reads(peer).count == 4)
+    #expect(client.description(of: items[0])?.userDescription == nil && client.description(of: items[0])?.formats.count == 1)
+    client.close()
   }
 }

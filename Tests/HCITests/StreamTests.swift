@@ -98,23 +98,21 @@ import TestSupport
 }
 
 @Suite(.timeLimit(.minutes(15))) struct TappedTransportTests {
-  @Test func tapSeesBothDirections() async throws {
-    try await onLoop {
-      let inner = Inner()
-      let tap = Recorder()
-      let transport = TappedTransport(inner, tap: tap)
-      var received: [[UInt8]] = []
-      transport.handler = { if case .received(let packet) = $0 { received.append(packet) } }
-      transport.send([1, 3, 0x0C, 0])
-      inner.handler?(.received([4, 0x10, 0]))
-      inner.handler?(.closed(ControllerError("gone", .closed)))
-      transport.close()
-      #expect(inner.sent == [[1, 3, 0x0C, 0]])
-      #expect(received == [[4, 0x10, 0]])
-      #expect(tap.seen.map(\.0) == [[1, 3, 0x0C, 0], [4, 0x10, 0]])
-      #expect(tap.seen.map(\.1) == [.hostToController, .controllerToHost])
-      #expect(inner.isClosed)
-    }
+  @Test(.onLoop) @LoopActor func tapSeesBothDirections() async throws {
+    let inner = Inner()
+    let tap = Recorder()
+    let transport = TappedTransport(inner, tap: tap)
+    var received: [[UInt8]] = []
+    transport.handler = { if case .received(let packet) = $0 { received.append(packet) } }
+    transport.send([1, 3, 0x0C, 0])
+    inner.handler?(.received([4, 0x10, 0]))
+    inner.handler?(.closed(ControllerError("gone", .closed)))
+    transport.close()
+    #expect(inner.sent == [[1, 3, 0x0C, 0]])
+    #expect(received == [[4, 0x10, 0]])
+    #expect(tap.seen.map(\.0) == [[1, 3, 0x0C, 0], [4, 0x10, 0]])
+    #expect(tap.seen.map(\.1) == [.hostToController, .controllerToHost])
+    #expect(inner.isClosed)
   }
 
   @LoopActor private final class Inner: Transport {

@@ -3,26 +3,25 @@ import TestSupport
 /// A faulty or silent controller causes no trap, and every operation ends within its limits.
 @Suite(.timeLimit(.minutes(15))) struct HostileControllerTests {
   /// Ctrl-C does not wait for the timeouts of several commands.
-  @Test(arguments: [true, false]) func cancellingEndsSoonAlthoughTheControllerIsSilent(_ scans: Bool) async throws {
-    try await onLoop(with: try await started()) { central, controller in
-      for opcode in ScriptedController.legacy { controller.rules[opcode] = { _ in nil } }
-      let task = EventLoop.shared.spawn {
-        await failure {
-          if scans {
-            try await central.scan(ScanParameters(), started: {}, report: { _ in })
-          } else {
-            _ = try await central.connect(lock, timeout: .seconds(20))
-          }
+  @Test(.onLoop, arguments: [true, false]) @LoopActor func cancellingEndsSoonAlthoughTheControllerIsSilent(_ scans: Bool) async throws {
+    let (central, controller) = try await started()
+    for opcode in ScriptedController.legacy { controller.rules[opcode] = { _ in nil } }
+    let task = EventLoop.shared.spawn {
+      await failure {
+        if scans {
+          try await central.scan(ScanParameters(), started: {}, report: { _ in })
+        } else {
+          _ = try await central.connect(lock, timeout: .seconds(20))
         }
       }
-      try await settle()
-      task.cancel()
-      let time = await duration {
-        _ = await task.value
-        await central.close()
-      }
-      #expect(time < .seconds(5), "\(time)")
     }
+    try await settle()
+    task.cancel()
+    let time = await duration {
+      _ = await task.value
+      await central.close()
+    }
+    #expect(time < .seconds(5), "\(time)")
   }
 
   /// Packets that controllers send in a session.
@@ -79,34 +78,32 @@ import TestSupport
     }
   }
 
-  @Test func sessionsWithALiarEnd() async throws {
-    try await onLoop {
-      var completed = 0
-      for seed in UInt64(0)..<400 {
-        var random = SplitMix64(seed: seed)
-        let controller = ScriptedController()
-        if seed % 2 == 0 { controller.supported = ScriptedController.extended }
-        controller.features = [.dataLengthExtension, .phy2M, .extendedAdvertising]
-        // One packet in five is changed, lost, doubled or replaced.
-        controller.mangle = { packet in
-          guard random.next() % 5 == 0 else { return [packet] }
-          var bytes = packet
-          switch random.next() % 5 {
-          case 0: return []
-          case 1: return [packet, packet]
-          case 2: bytes = Array(bytes.prefix(Int(random.next() % UInt64(bytes.count + 1))))
-          case 3: return [self.seeds[Int(random.next() % UInt64(self.seeds.count))], packet]
-          default: bytes[Int(random.next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: random.next())
-          }
-          return [bytes]
+  @Test(.onLoop) @LoopActor func sessionsWithALiarEnd() async throws {
+    var completed = 0
+    for seed in UInt64(0)..<400 {
+      var random = SplitMix64(seed: seed)
+      let controller = ScriptedController()
+      if seed % 2 == 0 { controller.supported = ScriptedController.extended }
+      controller.features = [.dataLengthExtension, .phy2M, .extendedAdvertising]
+      // One packet in five is changed, lost, doubled or replaced.
+      controller.mangle = { packet in
+        guard random.next() % 5 == 0 else { return [packet] }
+        var bytes = packet
+        switch random.next() % 5 {
+        case 0: return []
+        case 1: return [packet, packet]
+        case 2: bytes = Array(bytes.prefix(Int(random.next() % UInt64(bytes.count + 1))))
+        case 3: return [self.seeds[Int(random.next() % UInt64(self.seeds.count))], packet]
+        default: bytes[Int(random.next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: random.next())
         }
-        let isDone = await self.session(controller)
-        if isDone { completed += 1 }
-        #expect(controller.isClosed, "seed \(seed)")
+        return [bytes]
       }
-      // The host survives most faults, or the test would show nothing.
-      #expect(completed > 20)
+      let isDone = await self.session(controller)
+      if isDone { completed += 1 }
+      #expect(controller.isClosed, "seed \(seed)")
     }
+    // The host survives most faults, or the test would show nothing.
+    #expect(completed > 20)
   }
 
   /// Starts, scans, connects, writes, tunes and closes. Returns whether all of it worked.

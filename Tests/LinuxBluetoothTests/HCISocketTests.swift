@@ -28,14 +28,13 @@ import TestSupport
   private let update = LEConnectionUpdate(
     handle: 0x40, ConnectionParameters(intervalMin: 12, intervalMax: 12, latency: 0, supervisionTimeout: 400))
 
-  @Test func whatACommandReturnsIsWaitedFor() async throws {
-    try await onLoop(with: Rig()) { rig in
-      rig.controller.answers[ReadRSSI.opcode] = [
-        Self.status(ReadRSSI.opcode), Self.complete(ReadRSSI.opcode, [0, 0x40, 0, 0xC3]),
-      ]
-      let returned = try await rig.hci.send(ReadRSSI(handle: 0x40), for: .changingConnection)
-      #expect(returned == ReadRSSI.Return(handle: 0x40, rssi: -61))
-    }
+  @Test(.onLoop) @LoopActor func whatACommandReturnsIsWaitedFor() async throws {
+    let rig = Rig()
+    rig.controller.answers[ReadRSSI.opcode] = [
+      Self.status(ReadRSSI.opcode), Self.complete(ReadRSSI.opcode, [0, 0x40, 0, 0xC3]),
+    ]
+    let returned = try await rig.hci.send(ReadRSSI(handle: 0x40), for: .changingConnection)
+    #expect(returned == ReadRSSI.Return(handle: 0x40, rssi: -61))
   }
 
   @Test func aProcedureHasBegunWhenCommandStatusSaysSo() async throws {
@@ -52,14 +51,13 @@ import TestSupport
     }
   }
 
-  @Test func aScanCommandIsAnsweredByCommandComplete() async throws {
-    try await onLoop(with: Rig()) { rig in
-      let enable = LESetScanEnable(true, filterDuplicates: false).packet
-      rig.controller.answers[enable.opcode] = [Self.status(enable.opcode), Self.complete(enable.opcode, [0x0C])]
-      var statuses: [ControllerErrorCode] = []
-      try await rig.hci.send(enable, for: .scanning) { statuses.append($0) }
-      #expect(statuses == [.commandDisallowed])
-    }
+  @Test(.onLoop) @LoopActor func aScanCommandIsAnsweredByCommandComplete() async throws {
+    let rig = Rig()
+    let enable = LESetScanEnable(true, filterDuplicates: false).packet
+    rig.controller.answers[enable.opcode] = [Self.status(enable.opcode), Self.complete(enable.opcode, [0x0C])]
+    var statuses: [ControllerErrorCode] = []
+    try await rig.hci.send(enable, for: .scanning) { statuses.append($0) }
+    #expect(statuses == [.commandDisallowed])
   }
 
   /// Controllers refuse unknown commands with either event.

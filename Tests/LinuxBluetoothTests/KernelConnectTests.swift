@@ -59,73 +59,69 @@ private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
     func settle() async throws { try await controller.pair.settle() }
   }
 
-  @Test func bothAreMadeAtOnceAndTheSecondMayBeFirst() async throws {
-    try await onLoop(with: Rig()) { rig in
-      let (first, second) = (rig.connect(lock), rig.connect(lamp))
-      try await rig.settle()
-      #expect(rig.attempts.map(\.peer) == [lock, lamp])
-      try rig.end(lamp)
-      let other = try await second.value.get()
-      #expect(other.peer == lamp && rig.attempts.count == 2)
-      try rig.end(lock)
-      let one = try await first.value.get()
-      #expect(one.peer == lock)
-      for link in [one, other] { link.channel.send([UInt8(truncatingIfNeeded: link.peer.address.rawValue)]) }
-      #expect(rig.pairs[lock]?.read() == [2] && rig.pairs[lamp]?.read() == [4])
-      // One link is closed, the other continues.
-      await one.disconnect()
-      other.channel.send([5])
-      #expect(rig.pairs[lock]?.hasEnded() == true && rig.pairs[lamp]?.read() == [5])
-      await rig.central.close()
-    }
+  @Test(.onLoop) @LoopActor func bothAreMadeAtOnceAndTheSecondMayBeFirst() async throws {
+    let rig = Rig()
+    let (first, second) = (rig.connect(lock), rig.connect(lamp))
+    try await rig.settle()
+    #expect(rig.attempts.map(\.peer) == [lock, lamp])
+    try rig.end(lamp)
+    let other = try await second.value.get()
+    #expect(other.peer == lamp && rig.attempts.count == 2)
+    try rig.end(lock)
+    let one = try await first.value.get()
+    #expect(one.peer == lock)
+    for link in [one, other] { link.channel.send([UInt8(truncatingIfNeeded: link.peer.address.rawValue)]) }
+    #expect(rig.pairs[lock]?.read() == [2] && rig.pairs[lamp]?.read() == [4])
+    // One link is closed, the other continues.
+    await one.disconnect()
+    other.channel.send([5])
+    #expect(rig.pairs[lock]?.hasEnded() == true && rig.pairs[lamp]?.read() == [5])
+    await rig.central.close()
   }
 
   /// A killed program may leave a discovery, without which the kernel scans for the peer. A discovery of bluetoothd goes on.
-  @Test(arguments: [(true, false, 1), (true, true, 0), (false, false, 0)])
-  func aDiscoveryThatAKilledProgramLeft(isActive: Bool, hasDaemon: Bool, ended: Int) async throws {
-    try await onLoop(with: Rig()) { rig in
-      rig.isDiscovering = isActive
-      rig.central.keyring.hasDaemon = { hasDaemon }
-      let link = rig.connect(lock)
-      try await rig.settle()
-      #expect(rig.endedDiscoveries == ended)
-      try rig.end(lock)
-      _ = try await link.value.get()
-      await rig.central.close()
-    }
+  @Test(.onLoop, arguments: [(true, false, 1), (true, true, 0), (false, false, 0)])
+  @LoopActor func aDiscoveryThatAKilledProgramLeft(isActive: Bool, hasDaemon: Bool, ended: Int) async throws {
+    let rig = Rig()
+    rig.isDiscovering = isActive
+    rig.central.keyring.hasDaemon = { hasDaemon }
+    let link = rig.connect(lock)
+    try await rig.settle()
+    #expect(rig.endedDiscoveries == ended)
+    try rig.end(lock)
+    _ = try await link.value.get()
+    await rig.central.close()
   }
 
-  @Test func theStatusOfOneIsNotTheOthers() async throws {
-    try await onLoop(with: Rig()) { rig in
-      let (first, second) = (rig.connect(lock), rig.connect(lamp))
-      try await rig.settle()
-      // The kernel has one errno for both errors.
-      try rig.end(lamp, .noFunction, .connectionFailedToBeEstablished)
-      try rig.end(lock, .noFunction, .micFailure)
-      await #expect(throws: NoConnection(peer: lock, adapter: "hci0", cause: .notEstablished, errno: .noFunction, status: .micFailure)) {
-        _ = try await first.value.get()
-      }
-      try await rig.settle()
-      #expect(rig.attempts.map(\.peer) == [lock, lamp, lamp] && rig.notes == [.tryingAgain(lamp, .notEstablished)])
-      try rig.end(lamp)
-      #expect(try await second.value.get().peer == lamp)
-      await rig.central.close()
+  @Test(.onLoop) @LoopActor func theStatusOfOneIsNotTheOthers() async throws {
+    let rig = Rig()
+    let (first, second) = (rig.connect(lock), rig.connect(lamp))
+    try await rig.settle()
+    // The kernel has one errno for both errors.
+    try rig.end(lamp, .noFunction, .connectionFailedToBeEstablished)
+    try rig.end(lock, .noFunction, .micFailure)
+    await #expect(throws: NoConnection(peer: lock, adapter: "hci0", cause: .notEstablished, errno: .noFunction, status: .micFailure)) {
+      _ = try await first.value.get()
     }
+    try await rig.settle()
+    #expect(rig.attempts.map(\.peer) == [lock, lamp, lamp] && rig.notes == [.tryingAgain(lamp, .notEstablished)])
+    try rig.end(lamp)
+    #expect(try await second.value.get().peer == lamp)
+    await rig.central.close()
   }
 
-  @Test func eachHasItsOwnLimitAndIsCancelledAlone() async throws {
-    try await onLoop(with: Rig()) { rig in
-      let third = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_06), .random)
-      let (short, long, cancelled) = (rig.connect(lock, seconds: 1), rig.connect(lamp), rig.connect(third))
-      try await rig.settle()
-      cancelled.cancel()
-      await #expect(throws: CancellationError.self) { _ = try await cancelled.value.get() }
-      await #expect(throws: GAPError.noConnection(lock, within: .seconds(1))) { _ = try await short.value.get() }
-      try rig.end(lamp)
-      #expect(try await long.value.get().peer == lamp)
-      #expect(rig.attempts.count == 3 && rig.notes.isEmpty)
-      await rig.central.close()
-    }
+  @Test(.onLoop) @LoopActor func eachHasItsOwnLimitAndIsCancelledAlone() async throws {
+    let rig = Rig()
+    let third = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_06), .random)
+    let (short, long, cancelled) = (rig.connect(lock, seconds: 1), rig.connect(lamp), rig.connect(third))
+    try await rig.settle()
+    cancelled.cancel()
+    await #expect(throws: CancellationError.self) { _ = try await cancelled.value.get() }
+    await #expect(throws: GAPError.noConnection(lock, within: .seconds(1))) { _ = try await short.value.get() }
+    try rig.end(lamp)
+    #expect(try await long.value.get().peer == lamp)
+    #expect(rig.attempts.count == 3 && rig.notes.isEmpty)
+    await rig.central.close()
   }
 }
 

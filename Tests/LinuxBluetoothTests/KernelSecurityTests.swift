@@ -396,28 +396,26 @@ private func bond(_ identity: PeerAddress, _ security: LinkSecurity = secure, ir
   }
 
   /// A pairing on the same adapter waits until the first one has restored the settings, or fails without having changed them.
-  @Test func pairingsBesideEachOther() async throws {
-    try await onLoop {
-      let folder = try TemporaryFolder.file([])
-      let (first, second) = (KernelRig(folder: folder), KernelRig(folder: folder))
-      try await first.serving {
-        try await second.serving {
-          Self.accepted(3)(second)
-          first.reactions[0x19] = { _ in }
-          let running = EventLoop.shared.spawn { _ = try? await first.security.pair(Self.keyboard, user: first.user) }
-          while !first.opcodes.contains(0x19) { try await EventLoop.shared.sleep(for: .milliseconds(1)) }
-          await #expect(throws: KernelPairingProblem.otherPairing("hci3", folder)) {
-            try await second.security.pair(Self.keyboard, user: second.user)
-          }
-          #expect(second.commands.isEmpty)
-          let waiting = EventLoop.shared.spawn { try? await second.security.pair(Self.keyboard, user: second.user).security }
-          try await EventLoop.shared.sleep(for: .seconds(1))
-          #expect(second.commands.isEmpty)
-          running.cancel()
-          await running.value
-          #expect(await waiting.value == secure)
-          #expect(second.opcodes.suffix(2) == [0x2D, 0x09])
+  @Test(.onLoop) @LoopActor func pairingsBesideEachOther() async throws {
+    let folder = try TemporaryFolder.file([])
+    let (first, second) = (KernelRig(folder: folder), KernelRig(folder: folder))
+    try await first.serving {
+      try await second.serving {
+        Self.accepted(3)(second)
+        first.reactions[0x19] = { _ in }
+        let running = EventLoop.shared.spawn { _ = try? await first.security.pair(Self.keyboard, user: first.user) }
+        while !first.opcodes.contains(0x19) { try await EventLoop.shared.sleep(for: .milliseconds(1)) }
+        await #expect(throws: KernelPairingProblem.otherPairing("hci3", folder)) {
+          try await second.security.pair(Self.keyboard, user: second.user)
         }
+        #expect(second.commands.isEmpty)
+        let waiting = EventLoop.shared.spawn { try? await second.security.pair(Self.keyboard, user: second.user).security }
+        try await EventLoop.shared.sleep(for: .seconds(1))
+        #expect(second.commands.isEmpty)
+        running.cancel()
+        await running.value
+        #expect(await waiting.value == secure)
+        #expect(second.opcodes.suffix(2) == [0x2D, 0x09])
       }
     }
   }

@@ -74,96 +74,89 @@ import TestSupport
     [4, 0x0F, 4, 0, 1, UInt8(truncatingIfNeeded: opcode), UInt8(opcode >> 8)]
   }
 
-  @Test func othersAreForRootOnly() async throws {
-    try await onLoop {
-      for isRoot in [false, true] {
-        let rig = Rig(tracesAll: isRoot)
-        let packets = [
-          Self.complete(0x41, Self.others), Self.encryption(0x41), Self.status(0x2019), Self.encrypted(0x41),
-          [4, 0x13, 5, 1, 0x41, 0, 1, 0], [1, 3, 0x0C, 0], [4, 0x0E, 4, 1, 3, 0x0C, 0], [4, 0x18, 23] + [UInt8](repeating: 7, count: 23),
-          [4, 0xFF, 1, 1], [4, 0x3E, 2, 1], [4, 0x10, 1, 2],
-        ]
-        for packet in packets { try await rig.expect(packet, recorded: isRoot ? [packet] : [], isOurs: false) }
-        try await rig.expect(Self.report, recorded: [Self.report])
-        await rig.central.close()
-      }
+  @Test(.onLoop) @LoopActor func othersAreForRootOnly() async throws {
+    for isRoot in [false, true] {
+      let rig = Rig(tracesAll: isRoot)
+      let packets = [
+        Self.complete(0x41, Self.others), Self.encryption(0x41), Self.status(0x2019), Self.encrypted(0x41),
+        [4, 0x13, 5, 1, 0x41, 0, 1, 0], [1, 3, 0x0C, 0], [4, 0x0E, 4, 1, 3, 0x0C, 0], [4, 0x18, 23] + [UInt8](repeating: 7, count: 23),
+        [4, 0xFF, 1, 1], [4, 0x3E, 2, 1], [4, 0x10, 1, 2],
+      ]
+      for packet in packets { try await rig.expect(packet, recorded: isRoot ? [packet] : [], isOurs: false) }
+      try await rig.expect(Self.report, recorded: [Self.report])
+      await rig.central.close()
     }
   }
 
-  @Test func ourCommandsAndTheirAnswers() async throws {
-    try await onLoop(with: Rig(tracesAll: false)) { rig in
-      rig.controller.answers[ReadRSSI.opcode] = [
-        .commandComplete(Event.CommandComplete(ReadRSSI.self, ReadRSSI.Return(handle: 0x41, rssi: -61)))
-      ]
-      rig.controller.start()
-      _ = try await rig.central.hci.send(ReadRSSI(handle: 0x41), for: .changingConnection)
-      #expect(rig.log.seen.map(\.packet) == [ReadRSSI(handle: 0x41).encoded, [4, 0x0E, 7, 1, 5, 0x14, 0, 0x41, 0, 0xC3]])
-      #expect(rig.log.seen.allSatisfy { $0.isOurs })
-      rig.controller.stop()
-      // The same answer to another program.
-      try await rig.expect(ReadRSSI(handle: 0x41).encoded, [4, 0x0E, 7, 1, 5, 0x14, 0, 0x41, 0, 0xC3], recorded: [])
-      await rig.central.close()
-    }
+  @Test(.onLoop) @LoopActor func ourCommandsAndTheirAnswers() async throws {
+    let rig = Rig(tracesAll: false)
+    rig.controller.answers[ReadRSSI.opcode] = [
+      .commandComplete(Event.CommandComplete(ReadRSSI.self, ReadRSSI.Return(handle: 0x41, rssi: -61)))
+    ]
+    rig.controller.start()
+    _ = try await rig.central.hci.send(ReadRSSI(handle: 0x41), for: .changingConnection)
+    #expect(rig.log.seen.map(\.packet) == [ReadRSSI(handle: 0x41).encoded, [4, 0x0E, 7, 1, 5, 0x14, 0, 0x41, 0, 0xC3]])
+    #expect(rig.log.seen.allSatisfy { $0.isOurs })
+    rig.controller.stop()
+    // The same answer to another program.
+    try await rig.expect(ReadRSSI(handle: 0x41).encoded, [4, 0x0E, 7, 1, 5, 0x14, 0, 0x41, 0, 0xC3], recorded: [])
+    await rig.central.close()
   }
 
   /// A link is recorded from the connection to the disconnection, with the kernel's commands.
-  @Test func ourLink() async throws {
-    try await onLoop(with: Rig(tracesAll: false)) { rig in
-      let link = rig.connect()
-      try await rig.controller.pair.settle()
-      let ours = [
-        Self.complete(0x40, peer), Self.encryption(0x40), Self.status(0x2019), Self.encrypted(0x40), [4, 0x13, 5, 1, 0x40, 0, 1, 0],
-      ]
-      for packet in ours { try await rig.expect(packet, recorded: [packet]) }
-      try await rig.expect(
-        [4, 0x13, 9, 2, 0x41, 0, 7, 0, 0x40, 0, 2, 0], Self.encrypted(0x41), recorded: [[4, 0x13, 5, 1, 0x40, 0, 2, 0]])
-      // After the end of the link, others may use the handle.
-      try await rig.expect(Self.disconnected, Self.encryption(0x40), Self.encrypted(0x40), recorded: [Self.disconnected])
-      rig.finish()
-      _ = await link.value
-      await rig.central.close()
-    }
+  @Test(.onLoop) @LoopActor func ourLink() async throws {
+    let rig = Rig(tracesAll: false)
+    let link = rig.connect()
+    try await rig.controller.pair.settle()
+    let ours = [
+      Self.complete(0x40, peer), Self.encryption(0x40), Self.status(0x2019), Self.encrypted(0x40), [4, 0x13, 5, 1, 0x40, 0, 1, 0],
+    ]
+    for packet in ours { try await rig.expect(packet, recorded: [packet]) }
+    try await rig.expect(
+      [4, 0x13, 9, 2, 0x41, 0, 7, 0, 0x40, 0, 2, 0], Self.encrypted(0x41), recorded: [[4, 0x13, 5, 1, 0x40, 0, 2, 0]])
+    // After the end of the link, others may use the handle.
+    try await rig.expect(Self.disconnected, Self.encryption(0x40), Self.encrypted(0x40), recorded: [Self.disconnected])
+    rig.finish()
+    _ = await link.value
+    await rig.central.close()
   }
 
-  @Test func anAttemptThatFails() async throws {
-    try await onLoop(with: Rig(tracesAll: false)) { rig in
-      let link = rig.connect()
-      try await rig.controller.pair.settle()
-      let failed = Self.complete(0, peer, .connectionTimeout)
-      let complete = Self.complete(0x40, peer)
-      try await rig.expect(failed, Self.complete(0x41, Self.others), complete, recorded: [failed, complete])
-      rig.finish(.timedOut)
-      _ = await link.value
-      // The kernel keeps the link for other programs.
-      try await rig.expect(Self.encrypted(0x40), Self.disconnected, Self.complete(0x40, peer), Self.encrypted(0x41), recorded: [])
-      await rig.central.close()
-    }
+  @Test(.onLoop) @LoopActor func anAttemptThatFails() async throws {
+    let rig = Rig(tracesAll: false)
+    let link = rig.connect()
+    try await rig.controller.pair.settle()
+    let failed = Self.complete(0, peer, .connectionTimeout)
+    let complete = Self.complete(0x40, peer)
+    try await rig.expect(failed, Self.complete(0x41, Self.others), complete, recorded: [failed, complete])
+    rig.finish(.timedOut)
+    _ = await link.value
+    // The kernel keeps the link for other programs.
+    try await rig.expect(Self.encrypted(0x40), Self.disconnected, Self.complete(0x40, peer), Self.encrypted(0x41), recorded: [])
+    await rig.central.close()
   }
 
   /// The controller may know the peer by a private address. The handle of our socket identifies the link.
-  @Test func aPeerWithAPrivateAddress() async throws {
-    try await onLoop {
-      let log = Log()
-      let trace = KernelTrace(log, recordsAll: false)
-      @LoopActor func receive(_ packet: [UInt8]) {
-        guard case .event(let event)? = try? Packet(packet) else { return }
-        trace.received(packet, event, isAnswer: false)
-      }
-      trace.attemptStarts(peer)
-      let packets = [Self.complete(0x40, Self.others), Self.complete(0x41, Self.others), Self.encrypted(0x41), Self.encrypted(0x40)]
-      for packet in packets { receive(packet) }
-      for _ in 0..<1000 { receive(Self.encrypted(0x40)) }
-      #expect(log.seen.isEmpty)
-      trace.attemptEnds(peer, 0x40)
-      #expect(log.seen.count == 64 && log.seen.prefix(2).map(\.packet) == [packets[0], packets[3]])
-      receive(Self.encrypted(0x41))
-      receive(Self.encrypted(0x40))
-      #expect(log.seen.count == 65)
-      // Recording ends when the link is closed or lost.
-      trace.forget(0x40)
-      receive(Self.encrypted(0x40))
-      #expect(log.seen.count == 65)
+  @Test(.onLoop) @LoopActor func aPeerWithAPrivateAddress() async throws {
+    let log = Log()
+    let trace = KernelTrace(log, recordsAll: false)
+    @LoopActor func receive(_ packet: [UInt8]) {
+      guard case .event(let event)? = try? Packet(packet) else { return }
+      trace.received(packet, event, isAnswer: false)
     }
+    trace.attemptStarts(peer)
+    let packets = [Self.complete(0x40, Self.others), Self.complete(0x41, Self.others), Self.encrypted(0x41), Self.encrypted(0x40)]
+    for packet in packets { receive(packet) }
+    for _ in 0..<1000 { receive(Self.encrypted(0x40)) }
+    #expect(log.seen.isEmpty)
+    trace.attemptEnds(peer, 0x40)
+    #expect(log.seen.count == 64 && log.seen.prefix(2).map(\.packet) == [packets[0], packets[3]])
+    receive(Self.encrypted(0x41))
+    receive(Self.encrypted(0x40))
+    #expect(log.seen.count == 65)
+    // Recording ends when the link is closed or lost.
+    trace.forget(0x40)
+    receive(Self.encrypted(0x40))
+    #expect(log.seen.count == 65)
   }
 }
 

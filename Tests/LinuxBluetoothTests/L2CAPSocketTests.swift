@@ -31,120 +31,112 @@ private final class Rig {
 }
 
 @Suite(.timeLimit(.minutes(15))) struct L2CAPSocketTests {
-  @Test func aPDUIsAPacketAndMayBeEmpty() async throws {
-    try await onLoop(with: Rig()) { rig in
-      let long = [UInt8](repeating: 1, count: 672)
-      for pdu in [[0x0B, 1], [], long] { try rig.pair.write(pdu) }
-      rig.listen()
-      try await rig.pair.settle()
-      #expect(rig.pdus == [[0x0B, 1], [], long])
-      #expect(rig.ending.isEmpty)
-      rig.socket.send([0x0A, 3, 0])
-      #expect(rig.pair.read() == [0x0A, 3, 0])
-      #expect(rig.traced == [[0x0B, 1], [], long, [0x0A, 3, 0]])
-    }
+  @Test(.onLoop) @LoopActor func aPDUIsAPacketAndMayBeEmpty() async throws {
+    let rig = Rig()
+    let long = [UInt8](repeating: 1, count: 672)
+    for pdu in [[0x0B, 1], [], long] { try rig.pair.write(pdu) }
+    rig.listen()
+    try await rig.pair.settle()
+    #expect(rig.pdus == [[0x0B, 1], [], long])
+    #expect(rig.ending.isEmpty)
+    rig.socket.send([0x0A, 3, 0])
+    #expect(rig.pair.read() == [0x0A, 3, 0])
+    #expect(rig.traced == [[0x0B, 1], [], long, [0x0A, 3, 0]])
   }
 
-  @Test func whatCameBeforeTheEndIsDelivered() async throws {
-    try await onLoop(with: Rig()) { rig in
-      try rig.pair.write([1])
-      try rig.pair.write([2])
-      rig.pair.close()
-      rig.listen()
-      try await rig.pair.settle()
-      #expect(rig.pdus == [[1], [2]])
-      #expect(rig.ending == [SocketEnd(rig.peer, .errno(nil))])
-      rig.socket.send([3])
-      try await rig.pair.settle()
-      #expect(rig.ending.count == 1)
-      await #expect(throws: SocketEnd(rig.peer, .errno(nil))) { try await rig.socket.waitUntilWritable() }
-    }
+  @Test(.onLoop) @LoopActor func whatCameBeforeTheEndIsDelivered() async throws {
+    let rig = Rig()
+    try rig.pair.write([1])
+    try rig.pair.write([2])
+    rig.pair.close()
+    rig.listen()
+    try await rig.pair.settle()
+    #expect(rig.pdus == [[1], [2]])
+    #expect(rig.ending == [SocketEnd(rig.peer, .errno(nil))])
+    rig.socket.send([3])
+    try await rig.pair.settle()
+    #expect(rig.ending.count == 1)
+    await #expect(throws: SocketEnd(rig.peer, .errno(nil))) { try await rig.socket.waitUntilWritable() }
   }
 
   /// A socket of another kind knows no security, as that of a lost link.
-  @Test func raisingTheSecurityOfALostLinkTellsItsEnd() async throws {
-    try await onLoop {
-      let rig = Rig()
-      let deadline = EventLoop.shared.now.advanced(by: .seconds(1))
-      await #expect(throws: SocketEnd(rig.peer, .errno(.notSupported))) {
-        _ = try await rig.socket.raiseSecurity(to: .encrypted, until: deadline)
-      }
-      rig.socket.close()
-      await #expect(throws: SocketEnd(rig.peer, .errno(nil))) { _ = try await rig.socket.raiseSecurity(to: .encrypted, until: deadline) }
+  @Test(.onLoop) @LoopActor func raisingTheSecurityOfALostLinkTellsItsEnd() async throws {
+    let rig = Rig()
+    let deadline = EventLoop.shared.now.advanced(by: .seconds(1))
+    await #expect(throws: SocketEnd(rig.peer, .errno(.notSupported))) {
+      _ = try await rig.socket.raiseSecurity(to: .encrypted, until: deadline)
     }
+    rig.socket.close()
+    await #expect(throws: SocketEnd(rig.peer, .errno(nil))) { _ = try await rig.socket.raiseSecurity(to: .encrypted, until: deadline) }
   }
 
-  @Test func sendingIntoALostLinkEndsItOnce() async throws {
-    try await onLoop(with: Rig()) { rig in
-      rig.listen()
-      rig.pair.close()
-      rig.socket.send([1])
-      // Not from within `send`, whose caller is still busy.
-      #expect(rig.ending.isEmpty)
-      try await rig.pair.settle()
-      #expect(rig.ending.count == 1)
-    }
+  @Test(.onLoop) @LoopActor func sendingIntoALostLinkEndsItOnce() async throws {
+    let rig = Rig()
+    rig.listen()
+    rig.pair.close()
+    rig.socket.send([1])
+    // Not from within `send`, whose caller is still busy.
+    #expect(rig.ending.isEmpty)
+    try await rig.pair.settle()
+    #expect(rig.ending.count == 1)
   }
 
-  @Test func backPressure() async throws {
-    try await onLoop(with: Rig()) { rig in
-      rig.listen()
-      var sent = 0
-      // Send until the kernel refuses. The refused PDU waits here.
-      while rig.socket.isWritable, sent < 100_000 {
-        rig.socket.send([UInt8(truncatingIfNeeded: sent)] + [UInt8](repeating: 0, count: 200))
-        sent += 1
-      }
-      try #require(sent < 100_000)
-      rig.socket.send([0xFF])
+  @Test(.onLoop) @LoopActor func backPressure() async throws {
+    let rig = Rig()
+    rig.listen()
+    var sent = 0
+    // Send until the kernel refuses. The refused PDU waits here.
+    while rig.socket.isWritable, sent < 100_000 {
+      rig.socket.send([UInt8(truncatingIfNeeded: sent)] + [UInt8](repeating: 0, count: 200))
       sent += 1
-      var isWritable = false
-      let waiting = EventLoop.shared.spawn {
-        try? await rig.socket.waitUntilWritable()
-        isWritable = true
-      }
-      try await rig.pair.settle()
-      #expect(!isWritable)
-      var arrived: [UInt8] = []
-      while arrived.count < sent {
-        let before = arrived.count
-        while let pdu = rig.pair.read(), let first = pdu.first { arrived.append(first) }
-        try await rig.pair.settle()
-        try #require(arrived.count > before)
-      }
-      await waiting.value
-      #expect(isWritable)
-      #expect(arrived.dropLast() == (0..<sent - 1).map { UInt8(truncatingIfNeeded: $0) }[...])
-      #expect(arrived.last == 0xFF)
     }
+    try #require(sent < 100_000)
+    rig.socket.send([0xFF])
+    sent += 1
+    var isWritable = false
+    let waiting = EventLoop.shared.spawn {
+      try? await rig.socket.waitUntilWritable()
+      isWritable = true
+    }
+    try await rig.pair.settle()
+    #expect(!isWritable)
+    var arrived: [UInt8] = []
+    while arrived.count < sent {
+      let before = arrived.count
+      while let pdu = rig.pair.read(), let first = pdu.first { arrived.append(first) }
+      try await rig.pair.settle()
+      try #require(arrived.count > before)
+    }
+    await waiting.value
+    #expect(isWritable)
+    #expect(arrived.dropLast() == (0..<sent - 1).map { UInt8(truncatingIfNeeded: $0) }[...])
+    #expect(arrived.last == 0xFF)
   }
 
   /// Bulk transfers are cheap because no task waits while the kernel has room.
-  @Test func commandsThatFitDoNotSuspend() async throws {
-    try await onLoop(with: Rig()) { rig in
-      let client = Client(rig.socket)
-      var suspended = false
-      let other = EventLoop.shared.spawn { suspended = true }
-      for number in UInt8(0)..<50 { try await client.writeCommand([number], to: 0x10) }
-      #expect(!suspended)
-      await other.value
-      #expect((UInt8(0)..<50).map { _ in rig.pair.read() } == (UInt8(0)..<50).map { [0x52, 0x10, 0, $0] })
-      client.close()
-    }
+  @Test(.onLoop) @LoopActor func commandsThatFitDoNotSuspend() async throws {
+    let rig = Rig()
+    let client = Client(rig.socket)
+    var suspended = false
+    let other = EventLoop.shared.spawn { suspended = true }
+    for number in UInt8(0)..<50 { try await client.writeCommand([number], to: 0x10) }
+    #expect(!suspended)
+    await other.value
+    #expect((UInt8(0)..<50).map { _ in rig.pair.read() } == (UInt8(0)..<50).map { [0x52, 0x10, 0, $0] })
+    client.close()
   }
 
-  @Test func waitingForRoomEndsWithTheLink() async throws {
-    try await onLoop(with: Rig()) { rig in
-      rig.listen()
-      while rig.socket.isWritable { rig.socket.send([UInt8](repeating: 0, count: 500)) }
-      let waiting = EventLoop.shared.spawn { () -> SocketEnd? in
-        do { try await rig.socket.waitUntilWritable() } catch { return error as? SocketEnd }
-        return nil
-      }
-      try await rig.pair.settle()
-      rig.pair.close()
-      #expect(await waiting.value?.peer == rig.peer)
+  @Test(.onLoop) @LoopActor func waitingForRoomEndsWithTheLink() async throws {
+    let rig = Rig()
+    rig.listen()
+    while rig.socket.isWritable { rig.socket.send([UInt8](repeating: 0, count: 500)) }
+    let waiting = EventLoop.shared.spawn { () -> SocketEnd? in
+      do { try await rig.socket.waitUntilWritable() } catch { return error as? SocketEnd }
+      return nil
     }
+    try await rig.pair.settle()
+    rig.pair.close()
+    #expect(await waiting.value?.peer == rig.peer)
   }
 
   @Test(

@@ -30,39 +30,33 @@ import TestSupport
 
   private func octets(_ text: String) -> LineReader.Line { .octets(Array(text.utf8)) }
 
-  @Test func linesAreCutWhereverTheyArrive() async throws {
-    try await onLoop {
-      let lines1 = try await lines([])
-      #expect(lines1 == [])
-      let lines2 = try await lines(["a\nb\n"])
-      #expect(lines2 == [octets("a"), octets("b")])
-      let lines3 = try await lines(["a", "b\n", "\nc"])
-      #expect(lines3 == [octets("ab"), octets(""), octets("c")])
-      let lines4 = try await lines(["0123456789\n"])
-      #expect(lines4 == [octets("0123456789")])
-    }
+  @Test(.onLoop) @LoopActor func linesAreCutWhereverTheyArrive() async throws {
+    let lines1 = try await lines([])
+    #expect(lines1 == [])
+    let lines2 = try await lines(["a\nb\n"])
+    #expect(lines2 == [octets("a"), octets("b")])
+    let lines3 = try await lines(["a", "b\n", "\nc"])
+    #expect(lines3 == [octets("ab"), octets(""), octets("c")])
+    let lines4 = try await lines(["0123456789\n"])
+    #expect(lines4 == [octets("0123456789")])
   }
 
-  @Test func aLineThatIsTooLongIsPassedOver() async throws {
-    try await onLoop {
-      let lines5 = try await lines(["0123456789a\nb\n"])
-      #expect(lines5 == [.tooLong, octets("b")])
-      let lines6 = try await lines(["0123456789a", "0123456789", "0123456789a", "x\nb"])
-      #expect(lines6 == [.tooLong, octets("b")])
-      let lines7 = try await lines(["0123456789abc"])
-      #expect(lines7 == [.tooLong])
-    }
+  @Test(.onLoop) @LoopActor func aLineThatIsTooLongIsPassedOver() async throws {
+    let lines5 = try await lines(["0123456789a\nb\n"])
+    #expect(lines5 == [.tooLong, octets("b")])
+    let lines6 = try await lines(["0123456789a", "0123456789", "0123456789a", "x\nb"])
+    #expect(lines6 == [.tooLong, octets("b")])
+    let lines7 = try await lines(["0123456789abc"])
+    #expect(lines7 == [.tooLong])
   }
 
-  @Test func whoWaitsCanBeCancelled() async throws {
-    try await onLoop {
-      var ends: [Int32] = [-1, -1]
-      _ = unsafe pipe(&ends)
-      let reader = LineReader(ends[0], limit: 10)
-      await #expect(throws: CancellationError.self) {
-        try await race({ _ = try await reader.next() }, { throw CancellationError() })
-      }
-      for end in ends { close(end) }
+  @Test(.onLoop) @LoopActor func whoWaitsCanBeCancelled() async throws {
+    var ends: [Int32] = [-1, -1]
+    _ = unsafe pipe(&ends)
+    let reader = LineReader(ends[0], limit: 10)
+    await #expect(throws: CancellationError.self) {
+      try await race({ _ = try await reader.next() }, { throw CancellationError() })
     }
+    for end in ends { close(end) }
   }
 }

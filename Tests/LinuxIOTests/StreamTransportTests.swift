@@ -38,163 +38,151 @@ private let event: [UInt8] = [4, 0x0E, 4, 1, 3, 0x0C, 0]
 private let data: [UInt8] = [2, 0x40, 0x20, 3, 0, 9, 8, 7]
 
 @Suite(.timeLimit(.minutes(15))) struct StreamTransportTests {
-  @Test(arguments: [1, 2, 3, 7, 100]) func packetsComeWholeHoweverTheyAreCut(part: Int) async throws {
-    try await onLoop(with: Rig()) { rig in
-      rig.listen()
-      var rest = (event + data + event)[...]
-      while !rest.isEmpty {
-        _ = try SystemCall.write(rig.other.rawValue, rest.prefix(part))
-        rest = rest.dropFirst(part)
-        try await rig.settle()
-      }
-      #expect(rig.packets == [event, data, event])
-      #expect(rig.ending.isEmpty)
+  @Test(.onLoop, arguments: [1, 2, 3, 7, 100]) @LoopActor func packetsComeWholeHoweverTheyAreCut(part: Int) async throws {
+    let rig = Rig()
+    rig.listen()
+    var rest = (event + data + event)[...]
+    while !rest.isEmpty {
+      _ = try SystemCall.write(rig.other.rawValue, rest.prefix(part))
+      rest = rest.dropFirst(part)
+      try await rig.settle()
     }
+    #expect(rig.packets == [event, data, event])
+    #expect(rig.ending.isEmpty)
   }
 
-  @Test func keepsWhatCameBeforeTheHandler() async throws {
-    try await onLoop(with: Rig()) { rig in
-      _ = try SystemCall.write(rig.other.rawValue, (event + data)[...])
-      rig.other.close()
-      try await rig.settle()
-      rig.listen()
-      try await rig.settle()
-      #expect(rig.packets == [event, data])
-      #expect(rig.ending == [.closedByOtherSide(transport: "test")])
-    }
+  @Test(.onLoop) @LoopActor func keepsWhatCameBeforeTheHandler() async throws {
+    let rig = Rig()
+    _ = try SystemCall.write(rig.other.rawValue, (event + data)[...])
+    rig.other.close()
+    try await rig.settle()
+    rig.listen()
+    try await rig.settle()
+    #expect(rig.packets == [event, data])
+    #expect(rig.ending == [.closedByOtherSide(transport: "test")])
   }
 
-  @Test func saysOnceThatTheOtherSideWent() async throws {
-    try await onLoop(with: Rig()) { rig in
-      rig.listen()
-      rig.other.close()
-      try await rig.settle()
-      rig.transport.send(event)
-      try await rig.settle()
-      #expect(rig.ending.count == 1)
-    }
+  @Test(.onLoop) @LoopActor func saysOnceThatTheOtherSideWent() async throws {
+    let rig = Rig()
+    rig.listen()
+    rig.other.close()
+    try await rig.settle()
+    rig.transport.send(event)
+    try await rig.settle()
+    #expect(rig.ending.count == 1)
   }
 
-  @Test func sendingToAnOtherSideThatWentEndsIt() async throws {
-    try await onLoop(with: Rig()) { rig in
-      rig.listen()
-      SignalWatch.ignoreFailedWrites()
-      rig.other.close()
-      rig.transport.send(event)
-      try await rig.settle()
-      #expect(rig.ending.count == 1)
-    }
+  @Test(.onLoop) @LoopActor func sendingToAnOtherSideThatWentEndsIt() async throws {
+    let rig = Rig()
+    rig.listen()
+    SignalWatch.ignoreFailedWrites()
+    rig.other.close()
+    rig.transport.send(event)
+    try await rig.settle()
+    #expect(rig.ending.count == 1)
   }
 
   /// The other side may stop reading and still write.
-  @Test func aHalfClosedStreamEndsIt() async throws {
-    try await onLoop(with: Rig()) { rig in
-      rig.listen()
-      SignalWatch.ignoreFailedWrites()
-      try SystemCall.call { shutdown(rig.other.rawValue, Int32(SHUT_RD)) }
-      _ = try SystemCall.write(rig.other.rawValue, event[...])
-      rig.transport.send(event)
-      #expect(rig.ending.isEmpty)
-      try await rig.settle()
-      #expect(rig.packets == [event])
-      #expect(rig.ending == [.lost(transport: "test", .brokenPipe)])
-    }
+  @Test(.onLoop) @LoopActor func aHalfClosedStreamEndsIt() async throws {
+    let rig = Rig()
+    rig.listen()
+    SignalWatch.ignoreFailedWrites()
+    try SystemCall.call { shutdown(rig.other.rawValue, Int32(SHUT_RD)) }
+    _ = try SystemCall.write(rig.other.rawValue, event[...])
+    rig.transport.send(event)
+    #expect(rig.ending.isEmpty)
+    try await rig.settle()
+    #expect(rig.packets == [event])
+    #expect(rig.ending == [.lost(transport: "test", .brokenPipe)])
   }
 
-  @Test func whatIsNotH4EndsIt() async throws {
-    try await onLoop(with: Rig()) { rig in
-      rig.listen()
-      _ = try SystemCall.write(rig.other.rawValue, (event + [0x77])[...])
-      try await rig.settle()
-      guard rig.ending.count == 1, case .notH4("test", _) = rig.ending[0] else { throw try #require(rig.ending.first) }
-    }
+  @Test(.onLoop) @LoopActor func whatIsNotH4EndsIt() async throws {
+    let rig = Rig()
+    rig.listen()
+    _ = try SystemCall.write(rig.other.rawValue, (event + [0x77])[...])
+    try await rig.settle()
+    guard rig.ending.count == 1, case .notH4("test", _) = rig.ending[0] else { throw try #require(rig.ending.first) }
   }
 
-  @Test func closingIsSilentAndFinal() async throws {
-    try await onLoop(with: Rig()) { rig in
-      rig.listen()
-      _ = try SystemCall.write(rig.other.rawValue, event[...])
+  @Test(.onLoop) @LoopActor func closingIsSilentAndFinal() async throws {
+    let rig = Rig()
+    rig.listen()
+    _ = try SystemCall.write(rig.other.rawValue, event[...])
+    rig.transport.close()
+    rig.transport.close()
+    rig.transport.send(event)
+    try await rig.settle()
+    #expect(rig.packets.isEmpty)
+    #expect(rig.ending.isEmpty)
+    var buffer = [UInt8](repeating: 0, count: 16)
+    // 0, or ECONNRESET for unread data: it is closed in any case.
+    let count = (try? SystemCall.read(rig.other.rawValue, into: &buffer)) ?? 0
+    #expect(count == 0)
+    #expect(throws: Errno.self) { try SystemCall.write(rig.other.rawValue, event[...]) }
+  }
+
+  @Test(.onLoop) @LoopActor func aHandlerMayCloseInTheMiddle() async throws {
+    let rig = Rig()
+    var count = 0
+    rig.transport.handler = { _ in
+      count += 1
       rig.transport.close()
-      rig.transport.close()
-      rig.transport.send(event)
-      try await rig.settle()
-      #expect(rig.packets.isEmpty)
-      #expect(rig.ending.isEmpty)
-      var buffer = [UInt8](repeating: 0, count: 16)
-      // 0, or ECONNRESET for unread data: it is closed in any case.
-      let count = (try? SystemCall.read(rig.other.rawValue, into: &buffer)) ?? 0
-      #expect(count == 0)
-      #expect(throws: Errno.self) { try SystemCall.write(rig.other.rawValue, event[...]) }
     }
-  }
-
-  @Test func aHandlerMayCloseInTheMiddle() async throws {
-    try await onLoop(with: Rig()) { rig in
-      var count = 0
-      rig.transport.handler = { _ in
-        count += 1
-        rig.transport.close()
-      }
-      _ = try SystemCall.write(rig.other.rawValue, (event + event + event)[...])
-      try await rig.settle()
-      #expect(count == 1)
-    }
+    _ = try SystemCall.write(rig.other.rawValue, (event + event + event)[...])
+    try await rig.settle()
+    #expect(count == 1)
   }
 
   /// A slow reader gets a megabyte in order, and nothing blocks.
-  @Test func aSlowReaderHoldsNothingUp() async throws {
-    try await onLoop(with: Rig()) { rig in
-      rig.listen()
-      var sent: [UInt8] = []
-      for number in 0..<1000 {
-        let packet = [2, 0x40, 0x20, 0xE8, 0x03] + [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 1000)
-        rig.transport.send(packet)
-        sent += packet
-      }
-      var arrived: [UInt8] = []
-      var buffer = [UInt8](repeating: 0, count: 100_000)
-      while arrived.count < sent.count {
-        let before = arrived.count
-        while let count = try? SystemCall.read(rig.other.rawValue, into: &buffer), count > 0 { arrived += buffer[..<count] }
-        try await rig.settle()
-        try #require(arrived.count > before)
-      }
-      #expect(arrived == sent)
+  @Test(.onLoop) @LoopActor func aSlowReaderHoldsNothingUp() async throws {
+    let rig = Rig()
+    rig.listen()
+    var sent: [UInt8] = []
+    for number in 0..<1000 {
+      let packet = [2, 0x40, 0x20, 0xE8, 0x03] + [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 1000)
+      rig.transport.send(packet)
+      sent += packet
     }
+    var arrived: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 100_000)
+    while arrived.count < sent.count {
+      let before = arrived.count
+      while let count = try? SystemCall.read(rig.other.rawValue, into: &buffer), count > 0 { arrived += buffer[..<count] }
+      try await rig.settle()
+      try #require(arrived.count > before)
+    }
+    #expect(arrived == sent)
   }
 
   /// A client that does not read is not read either. Its bytes stay in the kernel.
-  @Test func nothingIsReadFromWhoTakesNothing() async throws {
-    try await onLoop(with: Rig(backlogLimit: 1000)) { rig in
-      rig.listen()
-      let block = [2, 0x40, 0x20, 0xE8, 0x03] + [UInt8](repeating: 7, count: 1000)
-      while rig.transport.backlog <= 1000 { rig.transport.send(block) }
-      let backlog = rig.transport.backlog
-      _ = try SystemCall.write(rig.other.rawValue, event[...])
+  @Test(.onLoop) @LoopActor func nothingIsReadFromWhoTakesNothing() async throws {
+    let rig = Rig(backlogLimit: 1000)
+    rig.listen()
+    let block = [2, 0x40, 0x20, 0xE8, 0x03] + [UInt8](repeating: 7, count: 1000)
+    while rig.transport.backlog <= 1000 { rig.transport.send(block) }
+    let backlog = rig.transport.backlog
+    _ = try SystemCall.write(rig.other.rawValue, event[...])
+    try await rig.settle()
+    #expect(rig.packets.isEmpty && rig.transport.backlog == backlog)
+    var buffer = [UInt8](repeating: 0, count: 100_000)
+    while rig.transport.backlog > 0 {
+      let count = try SystemCall.read(rig.other.rawValue, into: &buffer)
+      try #require(count > 0)
       try await rig.settle()
-      #expect(rig.packets.isEmpty && rig.transport.backlog == backlog)
-      var buffer = [UInt8](repeating: 0, count: 100_000)
-      while rig.transport.backlog > 0 {
-        let count = try SystemCall.read(rig.other.rawValue, into: &buffer)
-        try #require(count > 0)
-        try await rig.settle()
-      }
-      try await rig.settle()
-      #expect(rig.packets == [event] && rig.ending.isEmpty)
     }
+    try await rig.settle()
+    #expect(rig.packets == [event] && rig.ending.isEmpty)
   }
 
-  @Test func nobodyThere() async throws {
-    try await onLoop {
-      let listener = try await Listener.open(.tcp(host: "127.0.0.1", port: 0))
-      let address = listener.address
-      listener.close()
-      await #expect(throws: TransportError.notConnected(address, .connectionRefused)) { try await connectOnLoop(address) }
-      let missing = TransportAddress.unix(path: "/nowhere/at/all")
-      await #expect(throws: TransportError.notConnected(missing, .noSuchFileOrDirectory)) { try await connectOnLoop(missing) }
-      let unknown = await #expect(throws: TransportError.self) { try await connectOnLoop(.tcp(host: "256.1.1.1.invalid", port: 1)) }
-      if case .unknownHost("256.1.1.1.invalid", _)? = unknown {} else { Issue.record("\(unknown.map { "\($0)" } ?? "connected")") }
-    }
+  @Test(.onLoop) @LoopActor func nobodyThere() async throws {
+    let listener = try await Listener.open(.tcp(host: "127.0.0.1", port: 0))
+    let address = listener.address
+    listener.close()
+    await #expect(throws: TransportError.notConnected(address, .connectionRefused)) { try await connectOnLoop(address) }
+    let missing = TransportAddress.unix(path: "/nowhere/at/all")
+    await #expect(throws: TransportError.notConnected(missing, .noSuchFileOrDirectory)) { try await connectOnLoop(missing) }
+    let unknown = await #expect(throws: TransportError.self) { try await connectOnLoop(.tcp(host: "256.1.1.1.invalid", port: 1)) }
+    if case .unknownHost("256.1.1.1.invalid", _)? = unknown {} else { Issue.record("\(unknown.map { "\($0)" } ?? "connected")") }
   }
 }
 

@@ -35,49 +35,45 @@ import TestSupport
 
 @Suite(.timeLimit(.minutes(15))) struct SerialPortTests {
   /// A pseudo terminal has a line discipline like a serial line. Bytes with a meaning to terminals must pass unchanged.
-  @Test func theLineIsRaw() async throws {
-    try await onLoop {
-      var (master, slave): (Int32, Int32) = (-1, -1)
-      var name = [UInt8](repeating: 0, count: 64)
-      try SystemCall.call {
-        unsafe name.withUnsafeMutableBytes {
-          unsafe openpty(&master, &slave, $0.baseAddress?.assumingMemoryBound(to: CChar.self), nil, nil)
-        }
+  @Test(.onLoop) @LoopActor func theLineIsRaw() async throws {
+    var (master, slave): (Int32, Int32) = (-1, -1)
+    var name = [UInt8](repeating: 0, count: 64)
+    try SystemCall.call {
+      unsafe name.withUnsafeMutableBytes {
+        unsafe openpty(&master, &slave, $0.baseAddress?.assumingMemoryBound(to: CChar.self), nil, nil)
       }
-      // This side must keep the line open until the port has opened it.
-      let other = OwnedDescriptor(slave)
-      let line = OwnedDescriptor(master)
-      _ = fcntl(line.rawValue, F_SETFL, O_NONBLOCK)
-      let path = String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
-      let transport = try SerialPort.open(path)
-      var packets: [[UInt8]] = []
-      transport.handler = { if case .received(let packet) = $0 { packets.append(packet) } }
-      let packet: [UInt8] = [4, 0xFF, 8, 0x03, 0x04, 0x0A, 0x0D, 0x11, 0x13, 0x1A, 0x7F]
-      _ = try SystemCall.write(line.rawValue, packet[...])
-      while packets.isEmpty { try await EventLoop.shared.sleep(for: .milliseconds(1)) }
-      #expect(packets == [packet])
-      transport.send([1, 3, 0x0C, 0])
-      var buffer = [UInt8](repeating: 0, count: 16)
-      while true {
-        if let count = try? SystemCall.read(line.rawValue, into: &buffer) {
-          #expect(Array(buffer[..<count]) == [1, 3, 0x0C, 0])
-          break
-        }
-        try await EventLoop.shared.sleep(for: .milliseconds(1))
-      }
-      transport.close()
-      _ = other.rawValue
     }
+    // This side must keep the line open until the port has opened it.
+    let other = OwnedDescriptor(slave)
+    let line = OwnedDescriptor(master)
+    _ = fcntl(line.rawValue, F_SETFL, O_NONBLOCK)
+    let path = String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
+    let transport = try SerialPort.open(path)
+    var packets: [[UInt8]] = []
+    transport.handler = { if case .received(let packet) = $0 { packets.append(packet) } }
+    let packet: [UInt8] = [4, 0xFF, 8, 0x03, 0x04, 0x0A, 0x0D, 0x11, 0x13, 0x1A, 0x7F]
+    _ = try SystemCall.write(line.rawValue, packet[...])
+    while packets.isEmpty { try await EventLoop.shared.sleep(for: .milliseconds(1)) }
+    #expect(packets == [packet])
+    transport.send([1, 3, 0x0C, 0])
+    var buffer = [UInt8](repeating: 0, count: 16)
+    while true {
+      if let count = try? SystemCall.read(line.rawValue, into: &buffer) {
+        #expect(Array(buffer[..<count]) == [1, 3, 0x0C, 0])
+        break
+      }
+      try await EventLoop.shared.sleep(for: .milliseconds(1))
+    }
+    transport.close()
+    _ = other.rawValue
   }
 
-  @Test func refusals() async throws {
-    try await onLoop {
-      for (path, errno) in [
-        ("/dev/null", Errno.inappropriateIOCTLForDevice), ("/dev/ttyNOTHING", .noSuchFileOrDirectory), ("/tmp", .isDirectory),
-      ] {
-        #expect(throws: TransportError.serialLine(.serial(path: path, baud: 9600), errno)) { try SerialPort.open(path, baud: 9600) }
-      }
-      #expect(throws: TransportError.unknownBaudRate(1234)) { try SerialPort.open("/dev/null", baud: 1234) }
+  @Test(.onLoop) @LoopActor func refusals() async throws {
+    for (path, errno) in [
+      ("/dev/null", Errno.inappropriateIOCTLForDevice), ("/dev/ttyNOTHING", .noSuchFileOrDirectory), ("/tmp", .isDirectory),
+    ] {
+      #expect(throws: TransportError.serialLine(.serial(path: path, baud: 9600), errno)) { try SerialPort.open(path, baud: 9600) }
     }
+    #expect(throws: TransportError.unknownBaudRate(1234)) { try SerialPort.open("/dev/null", baud: 1234) }
   }
 }

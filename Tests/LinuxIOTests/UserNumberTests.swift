@@ -42,14 +42,13 @@ import TestSupport
     #expect(UserNumber(owner, isNamespaceInitial: isInitial).isTrusted(by: user, sudo: sudo) == isTrusted)
   }
 
-  @Test(arguments: ["unix", "tcp:127.0.0.1:0"]) func ownerOfAStream(_ text: String) async throws {
-    try await onLoop(with: TemporaryPath()) { file in
-      let listener = try await Listener.open(try TransportAddress(listening: text == "unix" ? "unix:\(file.path)" : text))
-      listener.handler = { _ in }
-      let stream = try await StreamTransport.connect(to: listener.address, timeout: .seconds(5))
-      #expect(stream.owner?.rawValue == (text == "unix" ? geteuid() : nil))
-      stream.close()
-      listener.close()
-    }
+  @Test(.onLoop, arguments: ["unix", "tcp:127.0.0.1:0"]) @LoopActor func ownerOfAStream(_ text: String) async throws {
+    let file = TemporaryPath()
+    let listener = try await Listener.open(try TransportAddress(listening: text == "unix" ? "unix:\(file.path)" : text))
+    listener.handler = { _ in }
+    let stream = try await StreamTransport.connect(to: listener.address, timeout: .seconds(5))
+    #expect(stream.owner?.rawValue == (text == "unix" ? geteuid() : nil))
+    stream.close()
+    listener.close()
   }
 }

@@ -27,78 +27,74 @@ import TestSupport
   }
 
   /// A device that lost its bond does not get it back: the first attempt is the last.
-  @Test func aLostBondEndsTheRestoration() async throws {
-    try await onLoop(with: try await LosingAir(Self.device(#""io": "none", "forgets": true"#))) { air in
-      air.session.bonds = Keeper()
-      let connection = try await air.connect(.name("counter"))
-      let security = try #require(connection.security)
-      _ = try await security.pair(PairingWish(PairingParameters(), user: Person()))
-      try await air.lose(connection)
-      do {
-        try await air.session.restore(connection)
-        Issue.record("no error")
-      } catch RestorationError.gaveUp(let time, let tries, let last) {
-        #expect(last as? PairingFailure == .bondRejected(.pinOrKeyMissing) && tries == 1 && time < .seconds(5))
-      }
-      #expect(!connection.isOpen && air.device.present.connectionCount == 0)
-      // The next attempt is the user's.
-      await #expect(throws: RestorationError.self) { try await air.session.restore(connection) }
-      await air.session.close()
+  @Test(.onLoop) @LoopActor func aLostBondEndsTheRestoration() async throws {
+    let air = try await LosingAir(Self.device(#""io": "none", "forgets": true"#))
+    air.session.bonds = Keeper()
+    let connection = try await air.connect(.name("counter"))
+    let security = try #require(connection.security)
+    _ = try await security.pair(PairingWish(PairingParameters(), user: Person()))
+    try await air.lose(connection)
+    do {
+      try await air.session.restore(connection)
+      Issue.record("no error")
+    } catch RestorationError.gaveUp(let time, let tries, let last) {
+      #expect(last as? PairingFailure == .bondRejected(.pinOrKeyMissing) && tries == 1 && time < .seconds(5))
     }
+    #expect(!connection.isOpen && air.device.present.connectionCount == 0)
+    // The next attempt is the user's.
+    await #expect(throws: RestorationError.self) { try await air.session.restore(connection) }
+    await air.session.close()
   }
 
   /// A device that was away first, and then turns out to have lost its bond: the last reason counts.
-  @Test func theLastReasonCounts() async throws {
-    try await onLoop(with: try await LosingAir(Self.device(#""io": "none", "forgets": true"#))) { air in
-      air.session.bonds = Keeper()
-      let connection = try await air.connect(.name("counter"))
-      let security = try #require(connection.security)
-      _ = try await security.pair(PairingWish(PairingParameters(), user: Person()))
-      try await air.lose(connection)
-      air.device.isAway = true
-      EventLoop.shared.schedule(after: .seconds(20)) { air.device.isAway = false }
-      var reasons: [any Error] = []
-      do {
-        try await air.session.restore(connection) { if case .trying(_, _, let error?) = $0 { reasons.append(error) } }
-        Issue.record("no error")
-      } catch RestorationError.gaveUp(_, let tries, let last) {
-        #expect(last as? PairingFailure == .bondRejected(.pinOrKeyMissing) && tries == reasons.count + 1)
-      }
-      #expect(!reasons.isEmpty && reasons.allSatisfy { $0 is GAPError }, "\(reasons)")
-      await air.session.close()
+  @Test(.onLoop) @LoopActor func theLastReasonCounts() async throws {
+    let air = try await LosingAir(Self.device(#""io": "none", "forgets": true"#))
+    air.session.bonds = Keeper()
+    let connection = try await air.connect(.name("counter"))
+    let security = try #require(connection.security)
+    _ = try await security.pair(PairingWish(PairingParameters(), user: Person()))
+    try await air.lose(connection)
+    air.device.isAway = true
+    EventLoop.shared.schedule(after: .seconds(20)) { air.device.isAway = false }
+    var reasons: [any Error] = []
+    do {
+      try await air.session.restore(connection) { if case .trying(_, _, let error?) = $0 { reasons.append(error) } }
+      Issue.record("no error")
+    } catch RestorationError.gaveUp(_, let tries, let last) {
+      #expect(last as? PairingFailure == .bondRejected(.pinOrKeyMissing) && tries == reasons.count + 1)
     }
+    #expect(!reasons.isEmpty && reasons.allSatisfy { $0 is GAPError }, "\(reasons)")
+    await air.session.close()
   }
 
   /// `-t` limits the waits for the device.
-  @Test func aSilentDevice() async throws {
-    try await onLoop(with: try await LosingAir(Self.device(#""io": "none""#))) { air in
-      var limits = Session.Limits()
-      limits.transaction = .seconds(3)
-      let connection = try await air.session.connect(air.device.address, limits: limits)
-      for channel in air.device.channels { channel.otherChannels = { _, _ in } }
-      let security = try #require(connection.security)
-      let begin = EventLoop.shared.now
-      await #expect(throws: PairingFailure.silent(.seconds(3))) {
-        _ = try await security.pair(PairingWish(PairingParameters(), user: Person()))
-      }
-      #expect(begin.duration(to: EventLoop.shared.now) == .seconds(3))
-      security.limit = .seconds(3600)
-      #expect(security.limit == .seconds(30))
-      await air.session.close()
+  @Test(.onLoop) @LoopActor func aSilentDevice() async throws {
+    let air = try await LosingAir(Self.device(#""io": "none""#))
+    var limits = Session.Limits()
+    limits.transaction = .seconds(3)
+    let connection = try await air.session.connect(air.device.address, limits: limits)
+    for channel in air.device.channels { channel.otherChannels = { _, _ in } }
+    let security = try #require(connection.security)
+    let begin = EventLoop.shared.now
+    await #expect(throws: PairingFailure.silent(.seconds(3))) {
+      _ = try await security.pair(PairingWish(PairingParameters(), user: Person()))
     }
+    #expect(begin.duration(to: EventLoop.shared.now) == .seconds(3))
+    security.limit = .seconds(3600)
+    #expect(security.limit == .seconds(30))
+    await air.session.close()
   }
 
   /// The time that a person takes does not count.
-  @Test(arguments: [true, false]) func aPersonMayTakeLonger(_ isSecure: Bool) async throws {
-    try await onLoop(with: try await LosingAir(Self.device(#""io": "display", "passkey": "246810", "sc": \#(isSecure)"#))) { air in
-      var limits = Session.Limits()
-      limits.transaction = .seconds(3)
-      let connection = try await air.session.connect(air.device.address, limits: limits)
-      let parameters = PairingParameters(ioCapability: .keyboardOnly, requestsMITM: true)
-      let security = try #require(connection.security)
-      let result = try await security.pair(PairingWish(parameters, user: Person(.seconds(20))))
-      #expect(result.method == .passkeyEntry(displayedBy: .peripheral))
-      await air.session.close()
-    }
+  @Test(.onLoop, arguments: [true, false]) @LoopActor func aPersonMayTakeLonger(_ isSecure: Bool) async throws {
+    let air = try await LosingAir(Self.device(#""io": "display", "passkey": "246810", "sc": \#(isSecure)"#))
+    var limits = Session.Limits()
+    limits.transaction = .seconds(3)
+    let connection = try await air.session.connect(air.device.address, limits: limits)
+    let parameters = PairingParameters(ioCapability: .keyboardOnly, requestsMITM: true)
+    let security = try #require(connection.security)
+    let result = try await security.pair(PairingWish(parameters, user: Person(.seconds(20))))
+    #expect(result.method == .passkeyEntry(displayedBy: .peripheral))
+    await air.session.close()
   }
 }

@@ -77,78 +77,75 @@ import TestSupport
   }
 
   /// A command that the device refuses meanwhile waits for the pairing that the device asked for.
-  @Test func oneRequestAndOneRefusal() async throws {
-    try await onLoop(with: Procedures()) { procedures in
-      let security = try await Self.begun(procedures, Keeper(), Self.wish)
-      procedures.onRequest?([.bonding])
-      #expect(try await security.raise(for: .insufficientEncryption))
-      #expect(procedures.pairings == 1 && procedures.declines == 0)
-    }
+  @Test(.onLoop) @LoopActor func oneRequestAndOneRefusal() async throws {
+    let procedures = Procedures()
+    let security = try await Self.begun(procedures, Keeper(), Self.wish)
+    procedures.onRequest?([.bonding])
+    #expect(try await security.raise(for: .insufficientEncryption))
+    #expect(procedures.pairings == 1 && procedures.declines == 0)
   }
 
   /// Each attempt with a passkey reveals a part of it.
-  @Test func noSecondAttemptUnasked() async throws {
-    try await onLoop(with: Procedures()) { procedures in
-      procedures.outcome = .failure(.confirmMismatch)
-      let security = try await Self.begun(procedures, Keeper(), Self.wish)
-      procedures.onRequest?([.bonding])
-      #expect(try await security.raise(for: .insufficientEncryption) == false)
-      procedures.onRequest?([.bonding])
-      security.take(Self.wish)
-      #expect(try await security.raise(for: .insufficientEncryption) == false)
-      #expect(procedures.pairings == 1 && procedures.declines == 1 && security.wish == nil)
-    }
+  @Test(.onLoop) @LoopActor func noSecondAttemptUnasked() async throws {
+    let procedures = Procedures()
+    procedures.outcome = .failure(.confirmMismatch)
+    let security = try await Self.begun(procedures, Keeper(), Self.wish)
+    procedures.onRequest?([.bonding])
+    #expect(try await security.raise(for: .insufficientEncryption) == false)
+    procedures.onRequest?([.bonding])
+    security.take(Self.wish)
+    #expect(try await security.raise(for: .insufficientEncryption) == false)
+    #expect(procedures.pairings == 1 && procedures.declines == 1 && security.wish == nil)
   }
 
   // MARK: A bond is the answer to a Security Request
 
   /// No order and no wish to pair starts a new pairing, not even a request for authentication that the bond does not give.
-  @Test(arguments: [true, false], [strong, plain]) func aBondAnswersARequest(_ hasWish: Bool, _ security: LinkSecurity) async throws {
-    try await onLoop(with: (Procedures(), Keeper())) { procedures, keeper in
-      keeper.stored = [StoredBond(Self.bond(Self.peer, security), of: Self.adapter, created: 0, name: nil)]
-      let link = try await Self.begun(procedures, keeper, hasWish ? Self.wish : nil)
-      var notes = 0
-      link.onEvent = { if case .pairingWanted(hasBond: true) = $0 {} else { notes += 1 } }
-      #expect(procedures.security == security)
-      // The host asks only if the link lacks what the device wants.
-      for _ in 0..<2 { procedures.onRequest?([.bonding, .mitm]) }
-      #expect(procedures.declines == 2 && link.askedInVain)
-      // The encryption has ended, for example by the controller.
-      procedures.security = nil
-      procedures.onRequest?([.bonding])
-      await link.settle()
-      #expect(procedures.security == security && procedures.pairings == 0 && notes == 0)
-      // A removed bond is no answer.
-      keeper.stored = []
-      procedures.onRequest?([.bonding, .mitm])
-      await link.settle()
-      #expect(procedures.pairings == (hasWish ? 1 : 0))
-    }
+  @Test(.onLoop, arguments: [true, false], [strong, plain]) @LoopActor func aBondAnswersARequest(_ hasWish: Bool, _ security: LinkSecurity)
+    async throws
+  {
+    let (procedures, keeper) = (Procedures(), Keeper())
+    keeper.stored = [StoredBond(Self.bond(Self.peer, security), of: Self.adapter, created: 0, name: nil)]
+    let link = try await Self.begun(procedures, keeper, hasWish ? Self.wish : nil)
+    var notes = 0
+    link.onEvent = { if case .pairingWanted(hasBond: true) = $0 {} else { notes += 1 } }
+    #expect(procedures.security == security)
+    // The host asks only if the link lacks what the device wants.
+    for _ in 0..<2 { procedures.onRequest?([.bonding, .mitm]) }
+    #expect(procedures.declines == 2 && link.askedInVain)
+    // The encryption has ended, for example by the controller.
+    procedures.security = nil
+    procedures.onRequest?([.bonding])
+    await link.settle()
+    #expect(procedures.security == security && procedures.pairings == 0 && notes == 0)
+    // A removed bond is no answer.
+    keeper.stored = []
+    procedures.onRequest?([.bonding, .mitm])
+    await link.settle()
+    #expect(procedures.pairings == (hasWish ? 1 : 0))
   }
 
   /// A bond without a key for our role does not encrypt, but no new pairing may be weaker.
-  @Test func aBondWithoutAKey() async throws {
-    try await onLoop(with: (Procedures(), Keeper())) { procedures, keeper in
-      let bond = Self.bond(Self.peer, Self.legacy, .peripheral)
-      keeper.stored = [StoredBond(bond, of: Self.adapter, created: 0, name: nil)]
-      _ = try await Self.begun(procedures, keeper, Self.wish)
-      #expect(procedures.security == nil && procedures.bond == bond)
-    }
+  @Test(.onLoop) @LoopActor func aBondWithoutAKey() async throws {
+    let (procedures, keeper) = (Procedures(), Keeper())
+    let bond = Self.bond(Self.peer, Self.legacy, .peripheral)
+    keeper.stored = [StoredBond(bond, of: Self.adapter, created: 0, name: nil)]
+    _ = try await Self.begun(procedures, keeper, Self.wish)
+    #expect(procedures.security == nil && procedures.bond == bond)
   }
 
   /// The end of a command waits for the pairing, but a canceled command and a session do not.
-  @Test(arguments: [Duration.seconds(30), .zero, nil]) func theEndOfACommand(_ limit: Duration?) async throws {
-    try await onLoop(with: Procedures()) { procedures in
-      let security = try await Self.begun(procedures, Keeper(), Self.wish)
-      procedures.onRequest?([.bonding])
-      let begin = EventLoop.shared.now
-      let end = EventLoop.shared.spawn { await security.settle(within: limit) }
-      if limit == nil { end.cancel() }
-      await end.value
-      let isPaired = limit == .seconds(30)
-      #expect(procedures.pairings == 1 && (procedures.security != nil) == isPaired)
-      #expect(begin.duration(to: EventLoop.shared.now) == (isPaired ? .seconds(3) : .zero))
-    }
+  @Test(.onLoop, arguments: [Duration.seconds(30), .zero, nil]) @LoopActor func theEndOfACommand(_ limit: Duration?) async throws {
+    let procedures = Procedures()
+    let security = try await Self.begun(procedures, Keeper(), Self.wish)
+    procedures.onRequest?([.bonding])
+    let begin = EventLoop.shared.now
+    let end = EventLoop.shared.spawn { await security.settle(within: limit) }
+    if limit == nil { end.cancel() }
+    await end.value
+    let isPaired = limit == .seconds(30)
+    #expect(procedures.pairings == 1 && (procedures.security != nil) == isPaired)
+    #expect(begin.duration(to: EventLoop.shared.now) == (isPaired ? .seconds(3) : .zero))
   }
 
   // MARK: The level that a command demands
@@ -183,74 +180,71 @@ import TestSupport
   }
 
   /// The Pairing Request of `pair` is the answer to a Security Request.
-  @Test func aCommandThatPairs() async throws {
-    try await onLoop(with: Procedures()) { procedures in
-      let wish = PairingWish(Self.wish.parameters, user: Self.wish.user, isOfCommand: true)
-      let security = try await Self.begun(procedures, Keeper(), wish)
-      procedures.onRequest?([.bonding])
-      _ = try await security.pair(wish)
-      #expect(procedures.pairings == 1 && procedures.declines == 0 && !security.askedInVain)
-    }
+  @Test(.onLoop) @LoopActor func aCommandThatPairs() async throws {
+    let procedures = Procedures()
+    let wish = PairingWish(Self.wish.parameters, user: Self.wish.user, isOfCommand: true)
+    let security = try await Self.begun(procedures, Keeper(), wish)
+    procedures.onRequest?([.bonding])
+    _ = try await security.pair(wish)
+    #expect(procedures.pairings == 1 && procedures.declines == 0 && !security.askedInVain)
   }
 
   /// A device takes over the bond of no other device.
-  @Test func aClaimedIdentity() async throws {
-    try await onLoop(with: (Procedures(), Keeper())) { procedures, keeper in
-      keeper.stored = [StoredBond(Self.bond(Self.other), of: Self.adapter, created: 0, name: "Other")]
-      procedures.outcome = .success(Self.bond(Self.other))
-      let security = try await Self.begun(procedures, keeper)
-      await #expect(throws: PairingFailure.identityTaken(Self.other)) { try await security.pair(Self.wish) }
-      #expect(keeper.stored.map(\.name) == ["Other"] && security.level == nil)
-    }
+  @Test(.onLoop) @LoopActor func aClaimedIdentity() async throws {
+    let (procedures, keeper) = (Procedures(), Keeper())
+    keeper.stored = [StoredBond(Self.bond(Self.other), of: Self.adapter, created: 0, name: "Other")]
+    procedures.outcome = .success(Self.bond(Self.other))
+    let security = try await Self.begun(procedures, keeper)
+    await #expect(throws: PairingFailure.identityTaken(Self.other)) { try await security.pair(Self.wish) }
+    #expect(keeper.stored.map(\.name) == ["Other"] && security.level == nil)
   }
 
   private struct Withheld: Error {}
 
   /// An adapter that gets no keys: neither a bond nor a pairing is used, and an unbonded device works.
-  @Test func withheldKeys() async throws {
-    try await onLoop(with: (Procedures(), Keeper())) { procedures, keeper in
-      let security = ConnectionSecurity(procedures, Self.peer, name: nil, adapter: Self.adapter, keeper, Self.wish)
-      security.withholding = Withheld()
-      var events: [SecurityEvent] = []
-      security.onEvent = { events.append($0) }
-      try await security.begin()
-      await #expect(throws: Withheld.self) { try await security.pair(Self.wish) }
-      procedures.onRequest?([.bonding])
-      // The answer to the Security Request has failed, and there is no second attempt.
-      #expect(try await security.raise(for: .insufficientEncryption) == false)
-      #expect(events.count == 2)
-      keeper.stored = [StoredBond(Self.bond(), of: Self.adapter, created: 0, name: nil)]
-      await #expect(throws: Withheld.self) { try await security.begin() }
-      #expect(procedures.pairings == 0 && security.level == nil)
-    }
+  @Test(.onLoop) @LoopActor func withheldKeys() async throws {
+    let (procedures, keeper) = (Procedures(), Keeper())
+    let security = ConnectionSecurity(procedures, Self.peer, name: nil, adapter: Self.adapter, keeper, Self.wish)
+    security.withholding = Withheld()
+    var events: [SecurityEvent] = []
+    security.onEvent = { events.append($0) }
+    try await security.begin()
+    await #expect(throws: Withheld.self) { try await security.pair(Self.wish) }
+    procedures.onRequest?([.bonding])
+    // The answer to the Security Request has failed, and there is no second attempt.
+    #expect(try await security.raise(for: .insufficientEncryption) == false)
+    #expect(events.count == 2)
+    keeper.stored = [StoredBond(Self.bond(), of: Self.adapter, created: 0, name: nil)]
+    await #expect(throws: Withheld.self) { try await security.begin() }
+    #expect(procedures.pairings == 0 && security.level == nil)
   }
 
-  @Test func aBondThatTheUserRemoved() async throws {
-    try await onLoop(with: (Procedures(), Keeper())) { procedures, keeper in
-      let stored = StoredBond(Self.bond(), of: Self.adapter, created: 0, name: nil)
-      keeper.stored = [stored]
-      let security = try await Self.begun(procedures, keeper)
-      procedures.bond = Self.bond()
-      #expect(try security.bond() == stored)
-      keeper.stored = []
-      #expect(try security.bond() == nil && procedures.bond == nil)
-    }
+  @Test(.onLoop) @LoopActor func aBondThatTheUserRemoved() async throws {
+    let (procedures, keeper) = (Procedures(), Keeper())
+    let stored = StoredBond(Self.bond(), of: Self.adapter, created: 0, name: nil)
+    keeper.stored = [stored]
+    let security = try await Self.begun(procedures, keeper)
+    procedures.bond = Self.bond()
+    #expect(try security.bond() == stored)
+    keeper.stored = []
+    #expect(try security.bond() == nil && procedures.bond == nil)
   }
 
   /// Only some reasons tell that the device lost its bond. After others, a caller may connect again.
-  @Test(arguments: [
-    (ControllerErrorCode.pinOrKeyMissing, true), (.micFailure, true), (.remoteUserTerminated, false), (.connectionTimeout, false),
-  ])
-  func aLinkThatEndsBeforeItsEncryption(_ code: ControllerErrorCode, _ isLost: Bool) async throws {
-    try await onLoop(with: (Procedures(), Keeper())) { procedures, keeper in
-      keeper.stored = [StoredBond(Self.bond(), of: Self.adapter, created: 0, name: nil)]
-      procedures.encryption = .disconnected(code)
-      do {
-        _ = try await Self.begun(procedures, keeper)
-        Issue.record("no error")
-      } catch {
-        #expect(isLost ? error as? PairingFailure == .bondRejected(code) : error as? Disconnection == Disconnection(Self.peer, .lost(code)))
-      }
+  @Test(
+    .onLoop,
+    arguments: [
+      (ControllerErrorCode.pinOrKeyMissing, true), (.micFailure, true), (.remoteUserTerminated, false), (.connectionTimeout, false),
+    ])
+  @LoopActor func aLinkThatEndsBeforeItsEncryption(_ code: ControllerErrorCode, _ isLost: Bool) async throws {
+    let (procedures, keeper) = (Procedures(), Keeper())
+    keeper.stored = [StoredBond(Self.bond(), of: Self.adapter, created: 0, name: nil)]
+    procedures.encryption = .disconnected(code)
+    do {
+      _ = try await Self.begun(procedures, keeper)
+      Issue.record("no error")
+    } catch {
+      #expect(isLost ? error as? PairingFailure == .bondRejected(code) : error as? Disconnection == Disconnection(Self.peer, .lost(code)))
     }
   }
 }

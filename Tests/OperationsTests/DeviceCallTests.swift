@@ -37,43 +37,39 @@ import TestSupport
   }
 
   /// Simultaneous calls on one link run in sequence, and each gets its own answer.
-  @Test func whoeverAsks() async throws {
-    try await onLoop {
-      try await self.withDevice(try Self.text("tracker.json"), "Tracker") { connection, device in
-        var calls: [Task<Result<[NamedValue], any Error>, Never>] = []
-        for number in 0..<12 {
-          let span = DeviceValue.object([NamedValue("hour", .integer(Int128(number))), NamedValue("minutes", .integer(7))])
-          let values = number % 2 == 0 ? [NamedValue("spans", .list([span]))] : []
-          calls.append(try self.start(number % 2 == 0 ? "contacts" : "battery", values, connection, device))
-        }
-        for (number, call) in calls.enumerated() {
-          let values = try await call.value.get()
-          if number % 2 == 1 {
-            #expect(values["level"] == .integer(80))
-          } else {
-            #expect(values["spans"]?.plainText == "hour \(number), minutes 7")
-          }
+  @Test(.onLoop) @LoopActor func whoeverAsks() async throws {
+    try await self.withDevice(try Self.text("tracker.json"), "Tracker") { connection, device in
+      var calls: [Task<Result<[NamedValue], any Error>, Never>] = []
+      for number in 0..<12 {
+        let span = DeviceValue.object([NamedValue("hour", .integer(Int128(number))), NamedValue("minutes", .integer(7))])
+        let values = number % 2 == 0 ? [NamedValue("spans", .list([span]))] : []
+        calls.append(try self.start(number % 2 == 0 ? "contacts" : "battery", values, connection, device))
+      }
+      for (number, call) in calls.enumerated() {
+        let values = try await call.value.get()
+        if number % 2 == 1 {
+          #expect(values["level"] == .integer(80))
+        } else {
+          #expect(values["spans"]?.plainText == "hour \(number), minutes 7")
         }
       }
     }
   }
 
   /// A cancelled call leaves the queue to the next one.
-  @Test func aCancelledCall() async throws {
-    try await onLoop {
-      try await self.withDevice(try Self.text("tracker.json"), "Tracker") { connection, device in
-        let long = try self.start("position", [], connection, device)
-        try await EventLoop.shared.sleep(for: .milliseconds(500))
-        let waiting = try self.start("battery", [], connection, device)
-        let next = try self.start("battery", [], connection, device)
-        try await EventLoop.shared.sleep(for: .milliseconds(10))
-        waiting.cancel()
-        long.cancel()
-        #expect(try await next.value.get()["level"] == .integer(80))
-        for cancelled in [long, waiting] {
-          let result = await cancelled.value
-          #expect(throws: CancellationError.self) { try result.get() }
-        }
+  @Test(.onLoop) @LoopActor func aCancelledCall() async throws {
+    try await self.withDevice(try Self.text("tracker.json"), "Tracker") { connection, device in
+      let long = try self.start("position", [], connection, device)
+      try await EventLoop.shared.sleep(for: .milliseconds(500))
+      let waiting = try self.start("battery", [], connection, device)
+      let next = try self.start("battery", [], connection, device)
+      try await EventLoop.shared.sleep(for: .milliseconds(10))
+      waiting.cancel()
+      long.cancel()
+      #expect(try await next.value.get()["level"] == .integer(80))
+      for cancelled in [long, waiting] {
+        let result = await cancelled.value
+        #expect(throws: CancellationError.self) { try result.get() }
       }
     }
   }
@@ -90,48 +86,44 @@ import TestSupport
     """#
 
   /// If answers do not show which command they belong to, their order decides.
-  @Test func answersThatAreAllAlike() async throws {
-    try await onLoop {
-      try await self.withDevice(Self.slow, "Slow") { connection, device in
-        let go = try #require(device.command("go"))
-        let calls = (0..<4).map { _ in
-          EventLoop.shared.spawn { () -> Result<DeviceAnswer, any Error> in
-            do { return .success(try await connection.call(go, [], of: device, within: .seconds(1))) } catch { return .failure(error) }
-          }
+  @Test(.onLoop) @LoopActor func answersThatAreAllAlike() async throws {
+    try await self.withDevice(Self.slow, "Slow") { connection, device in
+      let go = try #require(device.command("go"))
+      let calls = (0..<4).map { _ in
+        EventLoop.shared.spawn { () -> Result<DeviceAnswer, any Error> in
+          do { return .success(try await connection.call(go, [], of: device, within: .seconds(1))) } catch { return .failure(error) }
         }
-        for (number, call) in calls.enumerated() {
-          let answer = try await call.value.get()
-          #expect(answer.values == [NamedValue("n", .integer(Int128(number + 1)))] && answer.refused == RefusedPackets())
-        }
+      }
+      for (number, call) in calls.enumerated() {
+        let answer = try await call.value.get()
+        #expect(answer.values == [NamedValue("n", .integer(Int128(number + 1)))] && answer.refused == RefusedPackets())
       }
     }
   }
 
   /// The answer to an abandoned command is not taken for the next one's, although they look alike.
-  @Test(arguments: [false, true]) func tooEarly(_ isCancelled: Bool) async throws {
-    try await onLoop {
-      try await self.withDevice(Self.slow, "Slow") { connection, device in
-        let go = try #require(device.command("go"))
-        // Discover first, so that the calls need no requests for that.
-        _ = try await connection.client.discover()
-        let first = EventLoop.shared.spawn {
-          _ = try? await connection.call(go, [], of: device, within: isCancelled ? .milliseconds(500) : .milliseconds(200))
-        }
-        if isCancelled {
-          try await EventLoop.shared.sleep(for: .milliseconds(250))
-          first.cancel()
-        }
-        await first.value
-        let answer = try await connection.call(go, [], of: device, within: .seconds(1))
-        #expect(answer.values == [NamedValue("n", .integer(2))])
-        #expect(answer.refused.first == [RefusedPacket([0x02, 0x01], .early)])
-        // A missing answer is waited for only up to a limit.
-        _ = try? await connection.call(try #require(device.command("quiet")), [], of: device, within: .milliseconds(10))
-        try await EventLoop.shared.sleep(for: .seconds(1))
-        let begin = EventLoop.shared.now
-        #expect(try await connection.call(go, [], of: device, within: .seconds(1)).values == [NamedValue("n", .integer(3))])
-        #expect(begin.duration(to: EventLoop.shared.now) < .milliseconds(600))
+  @Test(.onLoop, arguments: [false, true]) @LoopActor func tooEarly(_ isCancelled: Bool) async throws {
+    try await self.withDevice(Self.slow, "Slow") { connection, device in
+      let go = try #require(device.command("go"))
+      // Discover first, so that the calls need no requests for that.
+      _ = try await connection.client.discover()
+      let first = EventLoop.shared.spawn {
+        _ = try? await connection.call(go, [], of: device, within: isCancelled ? .milliseconds(500) : .milliseconds(200))
       }
+      if isCancelled {
+        try await EventLoop.shared.sleep(for: .milliseconds(250))
+        first.cancel()
+      }
+      await first.value
+      let answer = try await connection.call(go, [], of: device, within: .seconds(1))
+      #expect(answer.values == [NamedValue("n", .integer(2))])
+      #expect(answer.refused.first == [RefusedPacket([0x02, 0x01], .early)])
+      // A missing answer is waited for only up to a limit.
+      _ = try? await connection.call(try #require(device.command("quiet")), [], of: device, within: .milliseconds(10))
+      try await EventLoop.shared.sleep(for: .seconds(1))
+      let begin = EventLoop.shared.now
+      #expect(try await connection.call(go, [], of: device, within: .seconds(1)).values == [NamedValue("n", .integer(3))])
+      #expect(begin.duration(to: EventLoop.shared.now) < .milliseconds(600))
     }
   }
 
@@ -148,69 +140,63 @@ import TestSupport
     """#
 
   /// Another command does not erase an abandoned one, which delays only commands with a similar answer.
-  @Test func whatIsWaitedFor() async throws {
-    try await onLoop {
-      try await self.withDevice(Self.several, "Slow") { connection, device in
-        let (go, other) = (try #require(device.command("go")), try #require(device.command("other")))
-        let (count, lost) = (try #require(device.command("count")), try #require(device.command("lost")))
-        _ = try await connection.client.discover()
-        func giveUp() async { _ = try? await connection.call(go, [NamedValue("n", .integer(1))], of: device, within: .milliseconds(500)) }
-        func time(_ command: DeviceCommand, _ values: [NamedValue] = []) async throws -> (DeviceAnswer, Duration) {
-          let begin = EventLoop.shared.now
-          let answer = try await connection.call(command, values, of: device)
-          return (answer, begin.duration(to: EventLoop.shared.now))
-        }
-        await giveUp()
-        let first = try await time(other)
-        #expect(first.0.values == [NamedValue("v", .integer(9))] && first.1 < .milliseconds(300))
-        let second = try await time(go, [NamedValue("n", .integer(2))])
-        #expect(second.0.values == [NamedValue("v", .integer(2))])
-        await giveUp()
-        let third = try await time(count)
-        #expect(third.1 < .milliseconds(300), "\(third.1)")
-        try await EventLoop.shared.sleep(for: .seconds(2))
-        // A command that was never written has no answer to wait for.
-        await #expect(throws: (any Error).self) { try await connection.call(lost, [], of: device) }
-        let fourth = try await time(go, [NamedValue("n", .integer(3))])
-        #expect(fourth.0.values == [NamedValue("v", .integer(3))] && fourth.1 < .milliseconds(1100), "\(fourth.1)")
+  @Test(.onLoop) @LoopActor func whatIsWaitedFor() async throws {
+    try await self.withDevice(Self.several, "Slow") { connection, device in
+      let (go, other) = (try #require(device.command("go")), try #require(device.command("other")))
+      let (count, lost) = (try #require(device.command("count")), try #require(device.command("lost")))
+      _ = try await connection.client.discover()
+      func giveUp() async { _ = try? await connection.call(go, [NamedValue("n", .integer(1))], of: device, within: .milliseconds(500)) }
+      func time(_ command: DeviceCommand, _ values: [NamedValue] = []) async throws -> (DeviceAnswer, Duration) {
+        let begin = EventLoop.shared.now
+        let answer = try await connection.call(command, values, of: device)
+        return (answer, begin.duration(to: EventLoop.shared.now))
       }
+      await giveUp()
+      let first = try await time(other)
+      #expect(first.0.values == [NamedValue("v", .integer(9))] && first.1 < .milliseconds(300))
+      let second = try await time(go, [NamedValue("n", .integer(2))])
+      #expect(second.0.values == [NamedValue("v", .integer(2))])
+      await giveUp()
+      let third = try await time(count)
+      #expect(third.1 < .milliseconds(300), "\(third.1)")
+      try await EventLoop.shared.sleep(for: .seconds(2))
+      // A command that was never written has no answer to wait for.
+      await #expect(throws: (any Error).self) { try await connection.call(lost, [], of: device) }
+      let fourth = try await time(go, [NamedValue("n", .integer(3))])
+      #expect(fourth.0.values == [NamedValue("v", .integer(3))] && fourth.1 < .milliseconds(1100), "\(fourth.1)")
     }
   }
 
-  @Test func silenceEndsAnAnswer() async throws {
-    try await onLoop {
-      try await self.withDevice(Self.slow, "Slow") { connection, device in
-        let answer = try await connection.call(try #require(device.command("quiet")), [], of: device)
-        #expect(answer.packets == [[0x0A], [0x0B]])
-      }
+  @Test(.onLoop) @LoopActor func silenceEndsAnAnswer() async throws {
+    try await self.withDevice(Self.slow, "Slow") { connection, device in
+      let answer = try await connection.call(try #require(device.command("quiet")), [], of: device)
+      #expect(answer.packets == [[0x0A], [0x0B]])
     }
   }
 
-  @Test func whatFits() async throws {
-    try await onLoop {
-      try await self.withDevice(Self.slow, "Slow") { connection, device in
-        func check(_ match: DeviceMatch, _ wanted: Bool) async throws {
-          var other = device
-          other.match = match
-          let fitting = try await connection.fitting([other])
-          #expect(fitting.isEmpty != wanted, "\(match)")
-        }
-        try await check(device.match, true)
-        var match = DeviceMatch()
-        try await check(match, false)
-        match.services = [UUID(0xFFF0)]
-        try await check(match, true)
-        match.services = [UUID(0xFFF0), UUID(0xFFF1)]
-        try await check(match, false)
-        match.services = []
-        match.manufacturerData = [.init(company: 0x305, prefix: [7, nil])]
-        try await check(match, true)
-        match.manufacturerData = [.init(company: 0x305, prefix: [8])]
-        try await check(match, false)
-        match.names = ["slow"]
-        connection.payloads = []
-        try await check(match, true)
+  @Test(.onLoop) @LoopActor func whatFits() async throws {
+    try await self.withDevice(Self.slow, "Slow") { connection, device in
+      func check(_ match: DeviceMatch, _ wanted: Bool) async throws {
+        var other = device
+        other.match = match
+        let fitting = try await connection.fitting([other])
+        #expect(fitting.isEmpty != wanted, "\(match)")
       }
+      try await check(device.match, true)
+      var match = DeviceMatch()
+      try await check(match, false)
+      match.services = [UUID(0xFFF0)]
+      try await check(match, true)
+      match.services = [UUID(0xFFF0), UUID(0xFFF1)]
+      try await check(match, false)
+      match.services = []
+      match.manufacturerData = [.init(company: 0x305, prefix: [7, nil])]
+      try await check(match, true)
+      match.manufacturerData = [.init(company: 0x305, prefix: [8])]
+      try await check(match, false)
+      match.names = ["slow"]
+      connection.payloads = []
+      try await check(match, true)
     }
   }
 
@@ -237,20 +223,18 @@ import TestSupport
   }
 
   /// Client and device agree on random commands over the simulated air.
-  @Test func manyOverTheAir() async throws {
-    try await onLoop {
-      try await self.withDevice(try Self.text("tracker.json"), "Tracker") { connection, device in
-        var random = SplitMix64(seed: 11)
-        let history = try #require(device.command("history"))
-        for _ in 0..<60 {
-          let days = Int128(random.next() % 30 + 1)
-          let answer = try await connection.call(history, [NamedValue("days", .integer(days))], of: device)
-          guard case .list(let items)? = answer.values["history"] else {
-            Issue.record("no history")
-            return
-          }
-          #expect(items.count == Int(days) && answer.packets.count == Int(days) + 1 && answer.refused == RefusedPackets())
+  @Test(.onLoop) @LoopActor func manyOverTheAir() async throws {
+    try await self.withDevice(try Self.text("tracker.json"), "Tracker") { connection, device in
+      var random = SplitMix64(seed: 11)
+      let history = try #require(device.command("history"))
+      for _ in 0..<60 {
+        let days = Int128(random.next() % 30 + 1)
+        let answer = try await connection.call(history, [NamedValue("days", .integer(days))], of: device)
+        guard case .list(let items)? = answer.values["history"] else {
+          Issue.record("no history")
+          return
         }
+        #expect(items.count == Int(days) && answer.packets.count == Int(days) + 1 && answer.refused == RefusedPackets())
       }
     }
   }

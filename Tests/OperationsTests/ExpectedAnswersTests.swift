@@ -40,22 +40,21 @@ import TestSupport
   }
 
   /// Values of several characteristics arrive in order, and none after the end.
-  @Test func theValuesOfSeveralCharacteristics() async throws {
-    try await onLoop(with: try await TestAir()) { air in
-      try await air.withPeer("band-7") { _, client in
-        let values = SubscribedValues(client)
-        for name in ["2a37", "2a19", "2a37"] { try await values.add(try await client.characteristic(Selector(name))) }
-        let first = try await values.next(until: EventLoop.shared.now.advanced(by: .seconds(5)))
-        #expect(first?.0.value == [0x00, 0x48] && first?.1.description == "2a37")
-        #expect(try await values.next(until: EventLoop.shared.now.advanced(by: .milliseconds(500))) == nil && !values.isClosed)
-        try await EventLoop.shared.sleep(for: .milliseconds(2200))
-        await values.end()
-        for octet in [0x4A, 0x49] as [UInt8] { #expect(try await values.next(until: nil)?.0.value == [0x00, octet]) }
-        #expect(try await values.next(until: nil) == nil)
-        let configuration = try await client.discover().resolve(Selector("2a37@2902")).handle
-        #expect(try await client.read(configuration) == [0, 0])
-      }
-      await air.central.close()
+  @Test(.onLoop) @LoopActor func theValuesOfSeveralCharacteristics() async throws {
+    let air = try await TestAir()
+    try await air.withPeer("band-7") { _, client in
+      let values = SubscribedValues(client)
+      for name in ["2a37", "2a19", "2a37"] { try await values.add(try await client.characteristic(Selector(name))) }
+      let first = try await values.next(until: EventLoop.shared.now.advanced(by: .seconds(5)))
+      #expect(first?.0.value == [0x00, 0x48] && first?.1.description == "2a37")
+      #expect(try await values.next(until: EventLoop.shared.now.advanced(by: .milliseconds(500))) == nil && !values.isClosed)
+      try await EventLoop.shared.sleep(for: .milliseconds(2200))
+      await values.end()
+      for octet in [0x4A, 0x49] as [UInt8] { #expect(try await values.next(until: nil)?.0.value == [0x00, octet]) }
+      #expect(try await values.next(until: nil) == nil)
+      let configuration = try await client.discover().resolve(Selector("2a37@2902")).handle
+      #expect(try await client.read(configuration) == [0, 0])
     }
+    await air.central.close()
   }
 }

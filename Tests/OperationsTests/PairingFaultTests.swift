@@ -186,17 +186,15 @@ import TestSupport
     return (isNew, device.sent.last ?? 0, device.count)
   }
 
-  @Test(arguments: Method.all) func everyFault(_ method: Method) async throws {
-    try await onLoop {
-      let (_, lastKeyOfDevice, count) = try await Self.pair(method, nil, hasBond: false)
-      let isLong = count > 40 && ProcessInfo.processInfo.environment["BLECTL_EVERY_PACKET"] == nil
-      let places = (1...count).filter { !isLong || $0 <= 8 || 41...44 ~= $0 || $0 > count - 10 }
-      for place in places {
-        for (number, fault) in Fault.allCases.enumerated() {
-          let isNew = try await Self.pair(method, (fault, place), hasBond: (place + number).isMultiple(of: 2)).isNew
-          // The PDUs after the last key of the device are our keys. A doubled last PDU arrives at a side that is done.
-          if fault != .double || place > lastKeyOfDevice { #expect(isNew == (place > lastKeyOfDevice), "\(fault) at \(place)") }
-        }
+  @Test(.onLoop, arguments: Method.all) @LoopActor func everyFault(_ method: Method) async throws {
+    let (_, lastKeyOfDevice, count) = try await Self.pair(method, nil, hasBond: false)
+    let isLong = count > 40 && ProcessInfo.processInfo.environment["BLECTL_EVERY_PACKET"] == nil
+    let places = (1...count).filter { !isLong || $0 <= 8 || 41...44 ~= $0 || $0 > count - 10 }
+    for place in places {
+      for (number, fault) in Fault.allCases.enumerated() {
+        let isNew = try await Self.pair(method, (fault, place), hasBond: (place + number).isMultiple(of: 2)).isNew
+        // The PDUs after the last key of the device are our keys. A doubled last PDU arrives at a side that is done.
+        if fault != .double || place > lastKeyOfDevice { #expect(isNew == (place > lastKeyOfDevice), "\(fault) at \(place)") }
       }
     }
   }

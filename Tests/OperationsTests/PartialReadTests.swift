@@ -22,32 +22,31 @@ import TestSupport
   }
 
   /// The fault occurs at the first, the middle and the last read.
-  @Test(arguments: Fault.allCases, 1...3) func everyPlace(_ fault: Fault, _ number: Int) async throws {
-    try await onLoop(with: MemoryChannel.pair()) { near, far in
-      var server = PlainServer(Self.items)
-      let handle = UInt8(2 * number + 1)
-      _ = ScriptedPeer(far) { pdu in
-        guard pdu == [0x0A, handle, 0] else { return server.answer(pdu) }
-        switch fault {
-        case .silence: return nil
-        case .end:
-          far.lose(LinkLost("gone"))
-          return nil
-        case .refusal: return [0x01, 0x0A, handle, 0, 0x05]
-        case .nonsense: return [0x01, 0x0A]
-        }
+  @Test(.onLoop, arguments: Fault.allCases, 1...3) @LoopActor func everyPlace(_ fault: Fault, _ number: Int) async throws {
+    let (near, far) = MemoryChannel.pair()
+    var server = PlainServer(Self.items)
+    let handle = UInt8(2 * number + 1)
+    _ = ScriptedPeer(far) { pdu in
+      guard pdu == [0x0A, handle, 0] else { return server.answer(pdu) }
+      switch fault {
+      case .silence: return nil
+      case .end:
+        far.lose(LinkLost("gone"))
+        return nil
+      case .refusal: return [0x01, 0x0A, handle, 0, 0x05]
+      case .nonsense: return [0x01, 0x0A]
       }
-      let client = Client(near)
-      let (values, failure) = try await client.readableValues(try await client.discover())
-      let read = (1...3).filter { (try? values[AttributeHandle(rawValue: UInt16(2 * $0 + 1))]?.get()) == [UInt8($0)] }
-      #expect(read == (fault.isLast ? Array(1..<number) : (1...3).filter { $0 != number }))
-      #expect(failure?.attribute.handle.number == (fault == .refusal ? nil : Int(handle)))
-      #expect(values.count == (fault.isLast ? number : 3), "nothing is asked on a link that has ended")
-      guard case .failure? = values[AttributeHandle(rawValue: UInt16(handle))] else {
-        Issue.record("the reason is not in its place")
-        return
-      }
-      client.close()
     }
+    let client = Client(near)
+    let (values, failure) = try await client.readableValues(try await client.discover())
+    let read = (1...3).filter { (try? values[AttributeHandle(rawValue: UInt16(2 * $0 + 1))]?.get()) == [UInt8($0)] }
+    #expect(read == (fault.isLast ? Array(1..<number) : (1...3).filter { $0 != number }))
+    #expect(failure?.attribute.handle.number == (fault == .refusal ? nil : Int(handle)))
+    #expect(values.count == (fault.isLast ? number : 3), "nothing is asked on a link that has ended")
+    guard case .failure? = values[AttributeHandle(rawValue: UInt16(handle))] else {
+      Issue.record("the reason is not in its place")
+      return
+    }
+    client.close()
   }
 }

@@ -72,19 +72,18 @@ import TestSupport
   }
 
   /// If handles move, values arrive from the new ones. Nothing is written to the old ones, which belong to others.
-  @Test func valuesGoOnWhereTheyAreNow() async throws {
-    try await onLoop(with: Fixture()) { fixture in
-      try await fixture.subscribe()
-      #expect(try await fixture.types(at: [7, 11]) == [Self.first, Self.second])
-      try await fixture.change(to: Self.server([9, 1, 2]))
-      #expect(fixture.missing == [[]] && fixture.values.characteristics.map(\.valueHandle) == [11, 15])
-      #expect(try await fixture.types(at: [7, 11, 15]) == [Self.first, Self.second])
-      #expect(fixture.configuration(8) == [0, 0] && fixture.configuration(12) == [1, 0] && fixture.configuration(16) == [1, 0])
-      let before = fixture.peer.received.count
-      await fixture.values.end()
-      #expect(fixture.peer.received.dropFirst(before) == [[0x12, 12, 0, 0, 0], [0x12, 16, 0, 0, 0]])
-      fixture.client.close()
-    }
+  @Test(.onLoop) @LoopActor func valuesGoOnWhereTheyAreNow() async throws {
+    let fixture = Fixture()
+    try await fixture.subscribe()
+    #expect(try await fixture.types(at: [7, 11]) == [Self.first, Self.second])
+    try await fixture.change(to: Self.server([9, 1, 2]))
+    #expect(fixture.missing == [[]] && fixture.values.characteristics.map(\.valueHandle) == [11, 15])
+    #expect(try await fixture.types(at: [7, 11, 15]) == [Self.first, Self.second])
+    #expect(fixture.configuration(8) == [0, 0] && fixture.configuration(12) == [1, 0] && fixture.configuration(16) == [1, 0])
+    let before = fixture.peer.received.count
+    await fixture.values.end()
+    #expect(fixture.peer.received.dropFirst(before) == [[0x12, 12, 0, 0, 0], [0x12, 16, 0, 0, 0]])
+    fixture.client.close()
   }
 
   /// If handles stay but the peer forgets its subscriptions, they are renewed, even after a change of all handles.
@@ -104,133 +103,125 @@ import TestSupport
   }
 
   /// A queue for one characteristic ends with its subscription, and with no other one.
-  @Test func aLostSubscriptionMayEndTheQueue() async throws {
-    try await onLoop {
-      let fixture = Fixture()
-      var missing: [Restoration.Missing] = []
-      fixture.values.onRenewed = { missing += $0 }
-      let values = SubscribedValues(fixture.client)
-      try await values.add(try await fixture.characteristic(Self.first))
-      try await fixture.subscribe()
-      try await fixture.change(to: Self.server([1]))
-      let lost = try #require(missing.first?.characteristic)
-      values.close(missing: missing)
-      #expect(lost.uuid == Self.second && !values.isClosed)
-      fixture.values.close(missing: missing)
-      await #expect(throws: GATTError.gone(lost)) { _ = try await fixture.values.next(until: nil) }
-    }
+  @Test(.onLoop) @LoopActor func aLostSubscriptionMayEndTheQueue() async throws {
+    let fixture = Fixture()
+    var missing: [Restoration.Missing] = []
+    fixture.values.onRenewed = { missing += $0 }
+    let values = SubscribedValues(fixture.client)
+    try await values.add(try await fixture.characteristic(Self.first))
+    try await fixture.subscribe()
+    try await fixture.change(to: Self.server([1]))
+    let lost = try #require(missing.first?.characteristic)
+    values.close(missing: missing)
+    #expect(lost.uuid == Self.second && !values.isClosed)
+    fixture.values.close(missing: missing)
+    await #expect(throws: GATTError.gone(lost)) { _ = try await fixture.values.next(until: nil) }
   }
 
   /// A missing characteristic is reported and may return. It has one subscription, which ends on the peer too.
-  @Test func whatIsMissingMayComeBack() async throws {
-    try await onLoop(with: Fixture()) { fixture in
-      try await fixture.subscribe()
-      try await fixture.change(to: Self.server([1]))
-      #expect(fixture.missing == [[Self.second]] && fixture.values.characteristics.map(\.uuid) == [Self.first])
-      #expect(try await fixture.types(at: [7, 11]) == [Self.first])
-      try await fixture.change(to: Self.server([1, 2], from: 0x21))
-      #expect(fixture.missing.last == [])
-      #expect(try await fixture.types(at: [7, 0x23, 0x27]) == [Self.first, Self.second])
-      try await fixture.values.removeAll()
-      #expect(fixture.configuration(0x24) == [0, 0] && fixture.configuration(0x28) == [0, 0])
-      #expect(try await fixture.types(at: [0x23, 0x27]).isEmpty)
-      fixture.client.close()
-    }
+  @Test(.onLoop) @LoopActor func whatIsMissingMayComeBack() async throws {
+    let fixture = Fixture()
+    try await fixture.subscribe()
+    try await fixture.change(to: Self.server([1]))
+    #expect(fixture.missing == [[Self.second]] && fixture.values.characteristics.map(\.uuid) == [Self.first])
+    #expect(try await fixture.types(at: [7, 11]) == [Self.first])
+    try await fixture.change(to: Self.server([1, 2], from: 0x21))
+    #expect(fixture.missing.last == [])
+    #expect(try await fixture.types(at: [7, 0x23, 0x27]) == [Self.first, Self.second])
+    try await fixture.values.removeAll()
+    #expect(fixture.configuration(0x24) == [0, 0] && fixture.configuration(0x28) == [0, 0])
+    #expect(try await fixture.types(at: [0x23, 0x27]).isEmpty)
+    fixture.client.close()
   }
 
   /// The services may change again during a renewal or a first subscription.
-  @Test func aChangeMeanwhile() async throws {
-    try await onLoop(with: Fixture()) { fixture in
-      let change = ScriptedPeer.Rule([0x12], [.pdu([0x1D, 3, 0, 5, 0, 0xFF, 0xFF]), .pdu([0x13])])
-      let item = try await fixture.characteristic(Self.first)
-      fixture.peer.rules = [change]
-      try await fixture.values.add(item)
-      await fixture.values.untilRenewed()
-      #expect(fixture.configuration(8) == [1, 0])
-      fixture.peer.rules = [change]
-      try await fixture.change(to: Self.server([9, 1]))
-      await fixture.values.untilRenewed()
-      #expect(fixture.configuration(12) == [1, 0] && fixture.missing.last == [])
-      #expect(try await fixture.types(at: [7, 11]) == [Self.first])
-      fixture.client.close()
-    }
+  @Test(.onLoop) @LoopActor func aChangeMeanwhile() async throws {
+    let fixture = Fixture()
+    let change = ScriptedPeer.Rule([0x12], [.pdu([0x1D, 3, 0, 5, 0, 0xFF, 0xFF]), .pdu([0x13])])
+    let item = try await fixture.characteristic(Self.first)
+    fixture.peer.rules = [change]
+    try await fixture.values.add(item)
+    await fixture.values.untilRenewed()
+    #expect(fixture.configuration(8) == [1, 0])
+    fixture.peer.rules = [change]
+    try await fixture.change(to: Self.server([9, 1]))
+    await fixture.values.untilRenewed()
+    #expect(fixture.configuration(12) == [1, 0] && fixture.missing.last == [])
+    #expect(try await fixture.types(at: [7, 11]) == [Self.first])
+    fixture.client.close()
   }
 
   /// A peer that answers every subscription with Database Out Of Sync is abandoned.
-  @Test func alwaysOutOfSync() async throws {
-    try await onLoop(with: Fixture()) { fixture in
-      try await fixture.subscribe()
-      fixture.peer.rules = [ScriptedPeer.Rule([0x12, 8], [.pdu([0x01, 0x12, 8, 0, 0x12])], times: nil)]
-      try await fixture.change(to: Self.server([1, 2]))
-      await fixture.values.untilRenewed()
-      try await EventLoop.shared.sleep(for: .seconds(5))
-      #expect(fixture.missing.count == 1 && fixture.missing[0].contains(Self.first))
-      #expect(fixture.client.closed == nil)
-      #expect(fixture.peer.received.filter { $0.starts(with: [0x12, 8]) }.count < 20)
-      await fixture.values.end()
-      fixture.client.close()
-    }
+  @Test(.onLoop) @LoopActor func alwaysOutOfSync() async throws {
+    let fixture = Fixture()
+    try await fixture.subscribe()
+    fixture.peer.rules = [ScriptedPeer.Rule([0x12, 8], [.pdu([0x01, 0x12, 8, 0, 0x12])], times: nil)]
+    try await fixture.change(to: Self.server([1, 2]))
+    await fixture.values.untilRenewed()
+    try await EventLoop.shared.sleep(for: .seconds(5))
+    #expect(fixture.missing.count == 1 && fixture.missing[0].contains(Self.first))
+    #expect(fixture.client.closed == nil)
+    #expect(fixture.peer.received.filter { $0.starts(with: [0x12, 8]) }.count < 20)
+    await fixture.values.end()
+    fixture.client.close()
   }
 
   /// If ending a subscription fails or is cancelled, it stays with its values and can be ended again.
-  @Test(arguments: [false, true]) func whatCouldNotBeSwitchedOffStays(_ isGivenUp: Bool) async throws {
-    try await onLoop(with: Fixture()) { fixture in
-      try await fixture.subscribe()
-      let item = try await fixture.characteristic(Self.first)
-      fixture.peer.rules = [ScriptedPeer.Rule([0x12, 8], isGivenUp ? [] : [.pdu([0x01, 0x12, 8, 0, 0x11])])]
-      let removing = EventLoop.shared.spawn { (try? await fixture.values.removeAll()) != nil }
-      if isGivenUp {
-        try await EventLoop.shared.sleep(for: .milliseconds(5))
-        removing.cancel()
-        // The answer is late.
-        EventLoop.shared.schedule(after: .milliseconds(1)) { fixture.peer.push([0x13]) }
-      }
-      #expect(await removing.value == false)
-      #expect(fixture.values.characteristics.contains(item))
-      #expect(try await fixture.types(at: [7]) == [Self.first])
-      try await fixture.values.remove(item)
-      #expect(!fixture.values.characteristics.contains(item) && fixture.configuration(8) == [0, 0])
-      #expect(try await fixture.types(at: [7]).isEmpty)
-      // It can be subscribed to again.
-      try await fixture.values.add(item)
-      #expect(fixture.configuration(8) == [1, 0])
-      fixture.client.close()
+  @Test(.onLoop, arguments: [false, true]) @LoopActor func whatCouldNotBeSwitchedOffStays(_ isGivenUp: Bool) async throws {
+    let fixture = Fixture()
+    try await fixture.subscribe()
+    let item = try await fixture.characteristic(Self.first)
+    fixture.peer.rules = [ScriptedPeer.Rule([0x12, 8], isGivenUp ? [] : [.pdu([0x01, 0x12, 8, 0, 0x11])])]
+    let removing = EventLoop.shared.spawn { (try? await fixture.values.removeAll()) != nil }
+    if isGivenUp {
+      try await EventLoop.shared.sleep(for: .milliseconds(5))
+      removing.cancel()
+      // The answer is late.
+      EventLoop.shared.schedule(after: .milliseconds(1)) { fixture.peer.push([0x13]) }
     }
+    #expect(await removing.value == false)
+    #expect(fixture.values.characteristics.contains(item))
+    #expect(try await fixture.types(at: [7]) == [Self.first])
+    try await fixture.values.remove(item)
+    #expect(!fixture.values.characteristics.contains(item) && fixture.configuration(8) == [0, 0])
+    #expect(try await fixture.types(at: [7]).isEmpty)
+    // It can be subscribed to again.
+    try await fixture.values.add(item)
+    #expect(fixture.configuration(8) == [1, 0])
+    fixture.client.close()
   }
 
   /// If the services change while a characteristic changes its kind of values, only the renewal subscribes again, at the new handle.
-  @Test func leavingDuringAChangeOfKind() async throws {
-    try await onLoop(with: Fixture(properties: 0x32)) { fixture in
-      let item = try await fixture.characteristic(Self.first)
-      try await fixture.values.add(item)
-      // Service Changed arrives before the response.
-      fixture.peer.rules = [ScriptedPeer.Rule([0x12, 8], [.pdu([0x1D, 3, 0, 5, 0, 0xFF, 0xFF]), .pdu([0x13])])]
-      fixture.serve(Self.server([9, 1], properties: 0x32))
-      _ = try? await fixture.values.add(item, kind: .indication)
-      await fixture.values.untilRenewed()
-      #expect(fixture.values.characteristics.map(\.valueHandle) == [11])
-      // Handle 8 belongs to another characteristic now.
-      #expect(fixture.peer.received.count { $0.starts(with: [0x12, 8]) } == 2, "\(fixture.peer.received)")
-      #expect(fixture.configuration(8) == [0, 0] && fixture.configuration(12) == [1, 0])
-      fixture.client.close()
-    }
+  @Test(.onLoop) @LoopActor func leavingDuringAChangeOfKind() async throws {
+    let fixture = Fixture(properties: 0x32)
+    let item = try await fixture.characteristic(Self.first)
+    try await fixture.values.add(item)
+    // Service Changed arrives before the response.
+    fixture.peer.rules = [ScriptedPeer.Rule([0x12, 8], [.pdu([0x1D, 3, 0, 5, 0, 0xFF, 0xFF]), .pdu([0x13])])]
+    fixture.serve(Self.server([9, 1], properties: 0x32))
+    _ = try? await fixture.values.add(item, kind: .indication)
+    await fixture.values.untilRenewed()
+    #expect(fixture.values.characteristics.map(\.valueHandle) == [11])
+    // Handle 8 belongs to another characteristic now.
+    #expect(fixture.peer.received.count { $0.starts(with: [0x12, 8]) } == 2, "\(fixture.peer.received)")
+    #expect(fixture.configuration(8) == [0, 0] && fixture.configuration(12) == [1, 0])
+    fixture.client.close()
   }
 
   /// A new subscription writes again, because the peer may or may not still send.
-  @Test func subscribedToAgainInsteadOfEnded() async throws {
-    try await onLoop(with: Fixture()) { fixture in
-      try await fixture.subscribe()
-      let item = try await fixture.characteristic(Self.first)
-      fixture.peer.rules = [ScriptedPeer.Rule([0x12, 8], [.pdu([0x13])])]
-      let removing = EventLoop.shared.spawn { (try? await fixture.values.remove(item)) != nil }
-      removing.cancel()
-      _ = await removing.value
-      let before = fixture.peer.received.count
-      try await fixture.values.add(item)
-      #expect(fixture.peer.received.dropFirst(before).last == [0x12, 8, 0, 1, 0])
-      #expect(try await fixture.types(at: [7]) == [Self.first])
-      #expect(fixture.values.characteristics.filter { $0 == item }.count == 1)
-      fixture.client.close()
-    }
+  @Test(.onLoop) @LoopActor func subscribedToAgainInsteadOfEnded() async throws {
+    let fixture = Fixture()
+    try await fixture.subscribe()
+    let item = try await fixture.characteristic(Self.first)
+    fixture.peer.rules = [ScriptedPeer.Rule([0x12, 8], [.pdu([0x13])])]
+    let removing = EventLoop.shared.spawn { (try? await fixture.values.remove(item)) != nil }
+    removing.cancel()
+    _ = await removing.value
+    let before = fixture.peer.received.count
+    try await fixture.values.add(item)
+    #expect(fixture.peer.received.dropFirst(before).last == [0x12, 8, 0, 1, 0])
+    #expect(try await fixture.types(at: [7]) == [Self.first])
+    #expect(fixture.values.characteristics.filter { $0 == item }.count == 1)
+    fixture.client.close()
   }
 }

@@ -59,33 +59,32 @@ import TestSupport
   }
 
   /// The request arrives with the connection, during the encryption, or after it. Each command ends at once.
-  @Test(arguments: [IOCapability.displayOnly, .noInputNoOutput], [Duration.zero, .milliseconds(40), .milliseconds(120), .seconds(2)])
-  func eachConnection(_ io: IOCapability, _ delay: Duration) async throws {
-    try await onLoop {
-      let device = try AskingDevice(io)
-      device.delay = delay
-      let air = Air(seed: 5)
-      air.add(device)
-      let central = HostCentral(VirtualController(air: air), name: "sim")
-      try await central.start()
-      let (session, keeper) = (Session { central }, Keeper())
-      session.bonds = keeper
-      var notes: [String] = []
-      session.onSecurity = { event, _ in if case .paired = event {} else if case .pairing = event {} else { notes.append("\(event)") } }
-      let wish = PairingWish(PairingParameters(ioCapability: .keyboardOnly), user: Person())
-      for _ in 0..<3 {
-        let connection = try await session.connect(device.address, security: (wish, .unencrypted))
-        try await EventLoop.shared.sleep(for: delay + .milliseconds(50))
-        await session.disconnect(connection)
-        try await EventLoop.shared.sleep(for: .seconds(1))
-      }
-      // The first connection pairs to the end, the others use its bond.
-      #expect(device.pairings == 1 && device.encryptions == 2, "\(notes)")
-      #expect(keeper.stored.map(\.bond.method) == [io == .displayOnly ? .passkeyEntry(displayedBy: .peripheral) : .justWorks])
-      // The bond is no answer to a request for authentication on the encrypted link, but it stays.
-      let count = io == .displayOnly ? 0...0 : delay == .seconds(2) ? 2...2 : 0...2
-      #expect(count.contains(notes.count) && notes.allSatisfy { $0.contains("hasBond: true") }, "\(notes)")
-      await session.close()
+  @Test(
+    .onLoop, arguments: [IOCapability.displayOnly, .noInputNoOutput], [Duration.zero, .milliseconds(40), .milliseconds(120), .seconds(2)])
+  @LoopActor func eachConnection(_ io: IOCapability, _ delay: Duration) async throws {
+    let device = try AskingDevice(io)
+    device.delay = delay
+    let air = Air(seed: 5)
+    air.add(device)
+    let central = HostCentral(VirtualController(air: air), name: "sim")
+    try await central.start()
+    let (session, keeper) = (Session { central }, Keeper())
+    session.bonds = keeper
+    var notes: [String] = []
+    session.onSecurity = { event, _ in if case .paired = event {} else if case .pairing = event {} else { notes.append("\(event)") } }
+    let wish = PairingWish(PairingParameters(ioCapability: .keyboardOnly), user: Person())
+    for _ in 0..<3 {
+      let connection = try await session.connect(device.address, security: (wish, .unencrypted))
+      try await EventLoop.shared.sleep(for: delay + .milliseconds(50))
+      await session.disconnect(connection)
+      try await EventLoop.shared.sleep(for: .seconds(1))
     }
+    // The first connection pairs to the end, the others use its bond.
+    #expect(device.pairings == 1 && device.encryptions == 2, "\(notes)")
+    #expect(keeper.stored.map(\.bond.method) == [io == .displayOnly ? .passkeyEntry(displayedBy: .peripheral) : .justWorks])
+    // The bond is no answer to a request for authentication on the encrypted link, but it stays.
+    let count = io == .displayOnly ? 0...0 : delay == .seconds(2) ? 2...2 : 0...2
+    #expect(count.contains(notes.count) && notes.allSatisfy { $0.contains("hasBond: true") }, "\(notes)")
+    await session.close()
   }
 }

@@ -29,30 +29,27 @@ import TestSupport
   }
 
   /// The panel's counter survives the link, so the second part confirms the whole file.
-  @Test func aTransferThatGoesOnIsProvenByACounterThatSurvivedTheLink() async throws {
-    try await onLoop(with: try await TestAir()) { air in
-      let first = try await self.send(0..<6000, to: air)
-      #expect(first == .contradicted(ArrivalReport(of: Array(Self.file[..<6000]))), "so far it is not the file")
-      #expect(try await self.send(6000..<10_000, to: air) == .proven(from: 0))
-      await air.central.close()
-    }
+  @Test(.onLoop) @LoopActor func aTransferThatGoesOnIsProvenByACounterThatSurvivedTheLink() async throws {
+    let air = try await TestAir()
+    let first = try await self.send(0..<6000, to: air)
+    #expect(first == .contradicted(ArrivalReport(of: Array(Self.file[..<6000]))), "so far it is not the file")
+    #expect(try await self.send(6000..<10_000, to: air) == .proven(from: 0))
+    await air.central.close()
   }
 
-  @Test func andByOneThatBeganAnew() async throws {
-    try await onLoop(with: try await TestAir()) { air in
-      _ = try await self.send(0..<6000, to: air)
-      let outcome = try await self.send(6000..<10_000, to: air, resetting: true)
-      #expect(outcome == .proven(from: 6000))
-      await air.central.close()
-    }
+  @Test(.onLoop) @LoopActor func andByOneThatBeganAnew() async throws {
+    let air = try await TestAir()
+    _ = try await self.send(0..<6000, to: air)
+    let outcome = try await self.send(6000..<10_000, to: air, resetting: true)
+    #expect(outcome == .proven(from: 6000))
+    await air.central.close()
   }
 
-  @Test func whatArrivedWronglyIsContradicted() async throws {
-    try await onLoop(with: try await TestAir()) { air in
-      let outcome = try await self.send(0..<10_000, to: air, lying: true)
-      #expect(outcome == .contradicted(ArrivalReport(of: Self.file)))
-      await air.central.close()
-    }
+  @Test(.onLoop) @LoopActor func whatArrivedWronglyIsContradicted() async throws {
+    let air = try await TestAir()
+    let outcome = try await self.send(0..<10_000, to: air, lying: true)
+    #expect(outcome == .contradicted(ArrivalReport(of: Self.file)))
+    await air.central.close()
   }
 
   @Test(arguments: [
@@ -76,65 +73,62 @@ import TestSupport
   }
 
   /// An early end reports where to resume, after a lost link or Ctrl-C.
-  @Test(arguments: [TransferOptions.Mode.request, .command], [true, false])
-  func anEarlyEndTellsHowFarItCame(_ mode: TransferOptions.Mode, _ isLost: Bool) async throws {
-    try await onLoop(with: MemoryChannel.pair()) { near, far in
-      let peer = ScriptedPeer(far) { pdu in pdu.first == 0x12 ? [0x13] : pdu.first == 0x04 ? [0x01, 0x04, 0x10, 0, 0x0A] : nil }
-      let client = Client(near)
-      var options = TransferOptions()
-      options.mode = mode
-      options.pacing.gap = .milliseconds(10)
-      options.pacing.provesEvery = 2
-      let segment = try options.segment(mode, mtu: 23, link: LinkCapacity())
-      let plan = try WritePlan(value: 200, properties: nil, mtu: 23, mode: mode.writeMode, chunk: segment)
-      #expect(segment == 20 && plan.segments.count == 10)
-      let sending = EventLoop.shared.spawn { () -> (any Error)? in
-        do {
-          try await client.send([UInt8](repeating: 1, count: 200), to: 0x10, plan: plan, pacing: options.pacing(segment: segment))
-        } catch { return error }
-        return nil
-      }
-      EventLoop.shared.schedule(after: .milliseconds(45)) {
-        if isLost { far.lose(LinkLost("gone")) } else { sending.cancel() }
-      }
-      let error = try #require(await sending.value as? IncompleteWrite)
-      #expect(error.total == 200 && error.segments == 10)
-      #expect(error.progress == (mode == .request ? WriteProgress(sent: 100, confirmed: 100) : WriteProgress(sent: 100, confirmed: 80)))
-      #expect(isLost ? error.cause as? LinkLost == LinkLost("gone") : error.cause is CancellationError)
-      withExtendedLifetime(peer) {}
+  @Test(.onLoop, arguments: [TransferOptions.Mode.request, .command], [true, false])
+  @LoopActor func anEarlyEndTellsHowFarItCame(_ mode: TransferOptions.Mode, _ isLost: Bool) async throws {
+    let (near, far) = MemoryChannel.pair()
+    let peer = ScriptedPeer(far) { pdu in pdu.first == 0x12 ? [0x13] : pdu.first == 0x04 ? [0x01, 0x04, 0x10, 0, 0x0A] : nil }
+    let client = Client(near)
+    var options = TransferOptions()
+    options.mode = mode
+    options.pacing.gap = .milliseconds(10)
+    options.pacing.provesEvery = 2
+    let segment = try options.segment(mode, mtu: 23, link: LinkCapacity())
+    let plan = try WritePlan(value: 200, properties: nil, mtu: 23, mode: mode.writeMode, chunk: segment)
+    #expect(segment == 20 && plan.segments.count == 10)
+    let sending = EventLoop.shared.spawn { () -> (any Error)? in
+      do {
+        try await client.send([UInt8](repeating: 1, count: 200), to: 0x10, plan: plan, pacing: options.pacing(segment: segment))
+      } catch { return error }
+      return nil
     }
+    EventLoop.shared.schedule(after: .milliseconds(45)) {
+      if isLost { far.lose(LinkLost("gone")) } else { sending.cancel() }
+    }
+    let error = try #require(await sending.value as? IncompleteWrite)
+    #expect(error.total == 200 && error.segments == 10)
+    #expect(error.progress == (mode == .request ? WriteProgress(sent: 100, confirmed: 100) : WriteProgress(sent: 100, confirmed: 80)))
+    #expect(isLost ? error.cause as? LinkLost == LinkLost("gone") : error.cause is CancellationError)
+    withExtendedLifetime(peer) {}
   }
 
   private struct Full: Error {}
 
-  @Test func whatProgressThrowsComesThrough() async throws {
-    try await onLoop(with: MemoryChannel.pair()) { near, far in
-      let peer = ScriptedPeer(far)
-      let client = Client(near)
-      let plan = try WritePlan(value: 50, properties: nil, mtu: 23, mode: .command)
-      await #expect(throws: Full.self) {
-        try await client.send([UInt8](repeating: 1, count: 50), to: 0x10, plan: plan) { _ in throw Full() }
-      }
-      withExtendedLifetime(peer) {}
-      client.close()
+  @Test(.onLoop) @LoopActor func whatProgressThrowsComesThrough() async throws {
+    let (near, far) = MemoryChannel.pair()
+    let peer = ScriptedPeer(far)
+    let client = Client(near)
+    let plan = try WritePlan(value: 50, properties: nil, mtu: 23, mode: .command)
+    await #expect(throws: Full.self) {
+      try await client.send([UInt8](repeating: 1, count: 50), to: 0x10, plan: plan) { _ in throw Full() }
     }
+    withExtendedLifetime(peer) {}
+    client.close()
   }
 
-  @Test func theModeFollowsTheProperties() async throws {
-    try await onLoop(with: try await TestAir()) { air in
-      try await air.withPeer("panel") { _, client in
-        let table = try await client.discover()
-        let options = TransferOptions()
-        func mode(_ text: String) throws -> TransferOptions.Mode { try options.mode(for: table.resolve(Selector(text))) }
-        #expect(try mode("fff6") == .command)
-        #expect(try mode("fff8") == .request)
-        let silent = try table.resolve(Selector("fff7"))
-        #expect(throws: TransferError.notWritable(silent)) { try mode("fff7") }
-        let descriptor = try table.resolve(Selector("fff7@2902"))
-        #expect(throws: TransferError.unknownProperties(descriptor)) { try mode("fff7@2902") }
-      }
-      await air.central.close()
+  @Test(.onLoop) @LoopActor func theModeFollowsTheProperties() async throws {
+    let air = try await TestAir()
+    try await air.withPeer("panel") { _, client in
+      let table = try await client.discover()
+      let options = TransferOptions()
+      func mode(_ text: String) throws -> TransferOptions.Mode { try options.mode(for: table.resolve(Selector(text))) }
+      #expect(try mode("fff6") == .command)
+      #expect(try mode("fff8") == .request)
+      let silent = try table.resolve(Selector("fff7"))
+      #expect(throws: TransferError.notWritable(silent)) { try mode("fff7") }
+      let descriptor = try table.resolve(Selector("fff7@2902"))
+      #expect(throws: TransferError.unknownProperties(descriptor)) { try mode("fff7@2902") }
     }
+    await air.central.close()
   }
 }
 

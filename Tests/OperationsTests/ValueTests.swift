@@ -28,21 +28,17 @@ import TestSupport
     return result
   }
 
-  @Test func aCountEndsIt() async throws {
-    try await onLoop {
-      let (outcome, values, _) = try await self.follow("2a37", FollowLimits(count: 3))
-      #expect(outcome == .count)
-      #expect(values == [[0x00, 0x48], [0x00, 0x4A], [0x00, 0x49]])
-    }
+  @Test(.onLoop) @LoopActor func aCountEndsIt() async throws {
+    let (outcome, values, _) = try await self.follow("2a37", FollowLimits(count: 3))
+    #expect(outcome == .count)
+    #expect(values == [[0x00, 0x48], [0x00, 0x4A], [0x00, 0x49]])
   }
 
-  @Test func aTimeEndsIt() async throws {
-    try await onLoop {
-      let (outcome, values, time) = try await self.follow("2a37", FollowLimits(end: EventLoop.shared.now, patience: .seconds(10)))
-      #expect(outcome == .end && values.count == 2)
-      // Then the subscription ends, which takes one round trip.
-      #expect(time >= .milliseconds(2500) && time < .milliseconds(2600))
-    }
+  @Test(.onLoop) @LoopActor func aTimeEndsIt() async throws {
+    let (outcome, values, time) = try await self.follow("2a37", FollowLimits(end: EventLoop.shared.now, patience: .seconds(10)))
+    #expect(outcome == .end && values.count == 2)
+    // Then the subscription ends, which takes one round trip.
+    #expect(time >= .milliseconds(2500) && time < .milliseconds(2600))
   }
 
   /// The wait ends with a silent characteristic, but every value extends it.
@@ -56,87 +52,80 @@ import TestSupport
     }
   }
 
-  @Test func everyValueRenewsThePatience() async throws {
-    try await onLoop {
-      let (outcome, values, _) = try await self.follow("2a37", FollowLimits(count: 5, patience: .milliseconds(1100)))
-      #expect(outcome == .count && values.count == 5)
-    }
+  @Test(.onLoop) @LoopActor func everyValueRenewsThePatience() async throws {
+    let (outcome, values, _) = try await self.follow("2a37", FollowLimits(count: 5, patience: .milliseconds(1100)))
+    #expect(outcome == .count && values.count == 5)
   }
 
   /// A slow consumer gets the values in order, and none from after the count or the end.
-  @Test func aSlowTakerGetsThemInOrder() async throws {
-    try await onLoop(with: try await TestAir()) { air in
-      try await air.withPeer("band-7") { _, client in
-        var values: [UInt8] = []
-        let outcome = try await client.follow {
+  @Test(.onLoop) @LoopActor func aSlowTakerGetsThemInOrder() async throws {
+    let air = try await TestAir()
+    try await air.withPeer("band-7") { _, client in
+      var values: [UInt8] = []
+      let outcome = try await client.follow {
+        try await $0.add(try await client.characteristic(Selector("2a37")))
+      } limits: {
+        FollowLimits(count: 3, patience: .seconds(2))
+      } take: { event, _ in
+        try await EventLoop.shared.sleep(for: .seconds(4))
+        values.append(event.value.last ?? 0)
+      }
+      #expect(outcome == .count && values == [0x48, 0x4A, 0x49])
+    }
+    await air.central.close()
+  }
+
+  @Test(.onLoop) @LoopActor func theEndOfTheLinkIsThrown() async throws {
+    let air = try await TestAir()
+    var values = 0
+    await #expect(throws: (any Error).self) {
+      try await air.withPeer("band-7") { link, client in
+        EventLoop.shared.schedule(after: .milliseconds(3500)) { EventLoop.shared.spawn { await link.disconnect() } }
+        _ = try await client.follow {
           try await $0.add(try await client.characteristic(Selector("2a37")))
         } limits: {
-          FollowLimits(count: 3, patience: .seconds(2))
-        } take: { event, _ in
-          try await EventLoop.shared.sleep(for: .seconds(4))
-          values.append(event.value.last ?? 0)
-        }
-        #expect(outcome == .count && values == [0x48, 0x4A, 0x49])
-      }
-      await air.central.close()
-    }
-  }
-
-  @Test func theEndOfTheLinkIsThrown() async throws {
-    try await onLoop(with: try await TestAir()) { air in
-      var values = 0
-      await #expect(throws: (any Error).self) {
-        try await air.withPeer("band-7") { link, client in
-          EventLoop.shared.schedule(after: .milliseconds(3500)) { EventLoop.shared.spawn { await link.disconnect() } }
-          _ = try await client.follow {
-            try await $0.add(try await client.characteristic(Selector("2a37")))
-          } limits: {
-            FollowLimits()
-          } take: { _, _ in
-            values += 1
-          }
+          FollowLimits()
+        } take: { _, _ in
+          values += 1
         }
       }
-      #expect(values >= 2)
-      await air.central.close()
     }
+    #expect(values >= 2)
+    await air.central.close()
   }
 
-  @Test func onlyCharacteristicsNotify() async throws {
-    try await onLoop(with: try await TestAir()) { air in
-      await #expect(throws: NotACharacteristic.self) {
-        try await air.withPeer("band-7") { _, client in _ = try await client.characteristic(Selector("0x0001")) }
-      }
-      await air.central.close()
+  @Test(.onLoop) @LoopActor func onlyCharacteristicsNotify() async throws {
+    let air = try await TestAir()
+    await #expect(throws: NotACharacteristic.self) {
+      try await air.withPeer("band-7") { _, client in _ = try await client.characteristic(Selector("0x0001")) }
     }
+    await air.central.close()
   }
 
-  @Test func aPlainHandleNeedsNoDiscovery() async throws {
-    try await onLoop(with: try await TestAir()) { air in
-      try await air.withPeer("band-7") { _, client in
-        let plain = try await client.attribute(Selector("0x0003"), discovering: false)
-        #expect(plain == .handle(0x0003) && client.table == nil)
-        let found = try await client.attribute(Selector("2a19"), discovering: false)
-        #expect(found.characteristic?.uuid.short == 0x2A19 && client.table != nil)
-      }
-      await air.central.close()
+  @Test(.onLoop) @LoopActor func aPlainHandleNeedsNoDiscovery() async throws {
+    let air = try await TestAir()
+    try await air.withPeer("band-7") { _, client in
+      let plain = try await client.attribute(Selector("0x0003"), discovering: false)
+      #expect(plain == .handle(0x0003) && client.table == nil)
+      let found = try await client.attribute(Selector("2a19"), discovering: false)
+      #expect(found.characteristic?.uuid.short == 0x2A19 && client.table != nil)
     }
+    await air.central.close()
   }
 
-  @Test func allThatCanBeRead() async throws {
-    try await onLoop(with: try await TestAir()) { air in
-      try await air.withPeer("band-7") { _, client in
-        let table = try await client.discover()
-        let (values, failure) = try await client.readableValues(table)
-        #expect(failure == nil)
-        let readable = table.characteristics.filter { $0.properties.contains(.read) }
-        let descriptors = table.characteristics.flatMap(\.descriptors)
-        #expect(Set(values.keys) == Set(readable.map(\.valueHandle) + descriptors.map(\.handle)))
-        #expect(readable.count >= 3 && descriptors.count >= 3)
-        let battery = try await client.attribute(Selector("2a19"), discovering: true)
-        #expect(try values[battery.handle]?.get() == [60])
-      }
-      await air.central.close()
+  @Test(.onLoop) @LoopActor func allThatCanBeRead() async throws {
+    let air = try await TestAir()
+    try await air.withPeer("band-7") { _, client in
+      let table = try await client.discover()
+      let (values, failure) = try await client.readableValues(table)
+      #expect(failure == nil)
+      let readable = table.characteristics.filter { $0.properties.contains(.read) }
+      let descriptors = table.characteristics.flatMap(\.descriptors)
+      #expect(Set(values.keys) == Set(readable.map(\.valueHandle) + descriptors.map(\.handle)))
+      #expect(readable.count >= 3 && descriptors.count >= 3)
+      let battery = try await client.attribute(Selector("2a19"), discovering: true)
+      #expect(try values[battery.handle]?.get() == [60])
     }
+    await air.central.close()
   }
 }

@@ -13,45 +13,44 @@ import TestSupport
   }
 
   /// Permissions decide how a 2902 may be written. Many scripts subscribe with a Write Command.
-  @Test(arguments: [
-    ("", true, false), (#", "permissions": ["read", "write", "write_without_response"]"#, true, true),
-    (#", "permissions": ["write_without_response"]"#, false, true), (#", "permissions": ["read"]"#, false, false),
-    (#", "permissions": ["read", "write_encrypted"]"#, false, false),
-  ]) func permissionsOfAConfiguration(_ permissions: String, _ byRequest: Bool, _ byCommand: Bool) async throws {
-    try await onLoop {
-      let description = try Self.peripheral(
-        Self.service(
-          #"{"uuid": "aa01", "properties": ["notify"], "periodic": {"every_ms": 200, "values": ["01"]}, "#
-            + #""descriptors": [{"uuid": "2902"\#(permissions)}]}"#))
-      for (opcode, isTaken) in [("12", byRequest), ("52", byCommand)] {
-        let client = PeripheralTestClient(VirtualPeripheral(description))
-        client.write(opcode + description.configuration("aa01") + "0100")
-        _ = client.take()
-        try await EventLoop.shared.sleep(for: .milliseconds(300))
-        #expect(client.take() == (isTaken ? ["1b" + description.hex("aa01") + "01"] : []), "\(opcode)")
-        client.drop()
-      }
+  @Test(
+    .onLoop,
+    arguments: [
+      ("", true, false), (#", "permissions": ["read", "write", "write_without_response"]"#, true, true),
+      (#", "permissions": ["write_without_response"]"#, false, true), (#", "permissions": ["read"]"#, false, false),
+      (#", "permissions": ["read", "write_encrypted"]"#, false, false),
+    ]) @LoopActor func permissionsOfAConfiguration(_ permissions: String, _ byRequest: Bool, _ byCommand: Bool) async throws
+  {
+    let description = try Self.peripheral(
+      Self.service(
+        #"{"uuid": "aa01", "properties": ["notify"], "periodic": {"every_ms": 200, "values": ["01"]}, "#
+          + #""descriptors": [{"uuid": "2902"\#(permissions)}]}"#))
+    for (opcode, isTaken) in [("12", byRequest), ("52", byCommand)] {
+      let client = PeripheralTestClient(VirtualPeripheral(description))
+      client.write(opcode + description.configuration("aa01") + "0100")
+      _ = client.take()
+      try await EventLoop.shared.sleep(for: .milliseconds(300))
+      #expect(client.take() == (isTaken ? ["1b" + description.hex("aa01") + "01"] : []), "\(opcode)")
+      client.drop()
     }
   }
 
   /// A device may notify without a subscription, with a 2902 or without one.
-  @Test(arguments: [("", false), (#", "descriptors": [{"uuid": "2902"}]"#, true)])
-  func valuesThatNobodyAskedFor(_ descriptors: String, _ hasConfiguration: Bool) async throws {
-    try await onLoop {
-      let description = try Self.peripheral(
-        Self.service(
-          #"{"uuid": "1524", "properties": ["write_without_response"], "#
-            + #""reactions": [{"when": "50", "then": [{"notify": "1525", "value": "5010"}, {"indicate": "1526", "value": "07"}]}]}, "#
-            + #"{"uuid": "1525", "properties": ["notify"], "unasked": true\#(descriptors)}, {"uuid": "1526", "properties": ["indicate"], "unasked": true}, "#
-            + #"{"uuid": "1527", "properties": ["notify"], "unasked": true, "periodic": {"every_ms": 1000, "values": ["09"]}}"#))
-      #expect(description.database.attributes.contains { $0.handle > 9 && $0.type == UUID(0x2902) } == hasConfiguration)
-      let client = PeripheralTestClient(VirtualPeripheral(description))
-      client.write("52" + description.hex("1524") + "50")
-      #expect(client.take() == ["1b" + description.hex("1525") + "5010", "1d" + description.hex("1526") + "07"])
-      try await EventLoop.shared.sleep(for: .milliseconds(1100))
-      #expect(client.take() == ["1b" + description.hex("1527") + "09"])
-      client.drop()
-    }
+  @Test(.onLoop, arguments: [("", false), (#", "descriptors": [{"uuid": "2902"}]"#, true)])
+  @LoopActor func valuesThatNobodyAskedFor(_ descriptors: String, _ hasConfiguration: Bool) async throws {
+    let description = try Self.peripheral(
+      Self.service(
+        #"{"uuid": "1524", "properties": ["write_without_response"], "#
+          + #""reactions": [{"when": "50", "then": [{"notify": "1525", "value": "5010"}, {"indicate": "1526", "value": "07"}]}]}, "#
+          + #"{"uuid": "1525", "properties": ["notify"], "unasked": true\#(descriptors)}, {"uuid": "1526", "properties": ["indicate"], "unasked": true}, "#
+          + #"{"uuid": "1527", "properties": ["notify"], "unasked": true, "periodic": {"every_ms": 1000, "values": ["09"]}}"#))
+    #expect(description.database.attributes.contains { $0.handle > 9 && $0.type == UUID(0x2902) } == hasConfiguration)
+    let client = PeripheralTestClient(VirtualPeripheral(description))
+    client.write("52" + description.hex("1524") + "50")
+    #expect(client.take() == ["1b" + description.hex("1525") + "5010", "1d" + description.hex("1526") + "07"])
+    try await EventLoop.shared.sleep(for: .milliseconds(1100))
+    #expect(client.take() == ["1b" + description.hex("1527") + "09"])
+    client.drop()
   }
 
   /// The first handle of a file may leave no room for the services 1800 and 1801.
@@ -125,15 +124,13 @@ import TestSupport
   }
 
   /// Permissions may exceed the properties, as for a hidden write.
-  @Test func reactionsFollowThePermissions() async throws {
-    try await onLoop {
-      let description = try Self.peripheral(
-        Self.service(
-          #"{"uuid": "aa01", "properties": ["read"], "permissions": ["read", "write"], "reactions": [{"then": [{"set": "aa02", "value": "07"}]}]}, "#
-            + #"{"uuid": "aa02", "properties": ["read"]}"#))
-      let client = PeripheralTestClient(VirtualPeripheral(description))
-      #expect(client.ask("12" + description.hex("aa01") + "01") == "13")
-      #expect(client.ask("0a" + description.hex("aa02")) == "0b07")
-    }
+  @Test(.onLoop) @LoopActor func reactionsFollowThePermissions() async throws {
+    let description = try Self.peripheral(
+      Self.service(
+        #"{"uuid": "aa01", "properties": ["read"], "permissions": ["read", "write"], "reactions": [{"then": [{"set": "aa02", "value": "07"}]}]}, "#
+          + #"{"uuid": "aa02", "properties": ["read"]}"#))
+    let client = PeripheralTestClient(VirtualPeripheral(description))
+    #expect(client.ask("12" + description.hex("aa01") + "01") == "13")
+    #expect(client.ask("0a" + description.hex("aa02")) == "0b07")
   }
 }

@@ -69,80 +69,76 @@ import TestSupport
     #expect(slow == [String](repeating: Self.fail, count: 6))
   }
 
-  @Test func theLockForgetsWhenTheLinkIsLost() async throws {
-    try await onLoop(with: try Presets.peripherals()[1]) { description in
-      let lock = VirtualPeripheral(description)
-      let zeros = [0x52] + little(description.handle("ffe1")) + [UInt8](repeating: 0, count: 20)
-      let first = PeripheralTestClient(lock)
-      for _ in 0..<4 { first.write(zeros) }
-      first.drop()
-      #expect(lock.connectionCount == 0)
-      let second = PeripheralTestClient(lock)
-      #expect(second.ask("0a" + description.configuration("ffe2")) == "0b0000")
-      #expect(second.ask("12" + description.configuration("ffe2") + "0100") == "13")
-      for _ in 0..<5 { second.write(zeros) }
-      second.write(zeros.prefix(3) + [0, 0, 0, 0])
-      try await EventLoop.shared.sleep(for: .seconds(5))
-      #expect(second.take().last == "1b" + description.hex("ffe2") + Self.open)
-    }
+  @Test(.onLoop) @LoopActor func theLockForgetsWhenTheLinkIsLost() async throws {
+    let description = try Presets.peripherals()[1]
+    let lock = VirtualPeripheral(description)
+    let zeros = [0x52] + little(description.handle("ffe1")) + [UInt8](repeating: 0, count: 20)
+    let first = PeripheralTestClient(lock)
+    for _ in 0..<4 { first.write(zeros) }
+    first.drop()
+    #expect(lock.connectionCount == 0)
+    let second = PeripheralTestClient(lock)
+    #expect(second.ask("0a" + description.configuration("ffe2")) == "0b0000")
+    #expect(second.ask("12" + description.configuration("ffe2") + "0100") == "13")
+    for _ in 0..<5 { second.write(zeros) }
+    second.write(zeros.prefix(3) + [0, 0, 0, 0])
+    try await EventLoop.shared.sleep(for: .seconds(5))
+    #expect(second.take().last == "1b" + description.hex("ffe2") + Self.open)
   }
 
-  @Test func theBandAnswersCommands() async throws {
-    try await onLoop(with: try Presets.peripherals()[2]) { band in
-      let client = PeripheralTestClient(VirtualPeripheral(band))
-      #expect(client.ask("0a" + band.hex("2a19")) == "0b3c")
-      #expect(client.ask("0a" + band.hex("2a29")) == "0b53696d756c617465642042616e6473")
-      #expect(client.ask("0a" + band.hex("2a23")) == "0b070000feffeeffc0")
-      #expect(client.ask("12" + band.configuration("ff01") + "0100") == "13")
-      _ = client.take()
-      client.write("52" + band.hex("ff02") + "1b9901")
-      client.write("52" + band.hex("ff02") + "1b9903")
-      try await EventLoop.shared.sleep(for: .seconds(1))
-      #expect(client.take() == ["1b" + band.hex("ff01") + "567b3c0d"])
-      client.write("52" + band.hex("ff02") + "1b9902")
-      try await EventLoop.shared.sleep(for: .seconds(1))
-      let history = client.take().map { String($0.dropFirst(6)) }
-      #expect(history == ["567c030100148e1c94", "567c0302ab280010ba", "567c030343236a31d9"])
-    }
+  @Test(.onLoop) @LoopActor func theBandAnswersCommands() async throws {
+    let band = try Presets.peripherals()[2]
+    let client = PeripheralTestClient(VirtualPeripheral(band))
+    #expect(client.ask("0a" + band.hex("2a19")) == "0b3c")
+    #expect(client.ask("0a" + band.hex("2a29")) == "0b53696d756c617465642042616e6473")
+    #expect(client.ask("0a" + band.hex("2a23")) == "0b070000feffeeffc0")
+    #expect(client.ask("12" + band.configuration("ff01") + "0100") == "13")
+    _ = client.take()
+    client.write("52" + band.hex("ff02") + "1b9901")
+    client.write("52" + band.hex("ff02") + "1b9903")
+    try await EventLoop.shared.sleep(for: .seconds(1))
+    #expect(client.take() == ["1b" + band.hex("ff01") + "567b3c0d"])
+    client.write("52" + band.hex("ff02") + "1b9902")
+    try await EventLoop.shared.sleep(for: .seconds(1))
+    let history = client.take().map { String($0.dropFirst(6)) }
+    #expect(history == ["567c030100148e1c94", "567c0302ab280010ba", "567c030343236a31d9"])
   }
 
-  @Test func theHeartBeatsWhileSubscribed() async throws {
-    try await onLoop(with: try Presets.peripherals()[2]) { band in
-      let client = PeripheralTestClient(VirtualPeripheral(band))
-      try await EventLoop.shared.sleep(for: .seconds(10))
-      #expect(client.take().isEmpty)
-      #expect(client.ask("12" + band.configuration("2a37") + "0100") == "13")
-      try await EventLoop.shared.sleep(for: .milliseconds(3500))
-      let prefix = "1b" + band.hex("2a37")
-      #expect(client.log.dropFirst().map(\.milliseconds) == [11_000, 12_000, 13_000])
-      #expect(client.take().dropFirst() == [prefix + "0048", prefix + "004a", prefix + "0049"])
-      #expect(client.ask("12" + band.configuration("2a37") + "0000") == "13")
-      try await EventLoop.shared.sleep(for: .seconds(10))
-      #expect(client.take() == ["13"])
-    }
+  @Test(.onLoop) @LoopActor func theHeartBeatsWhileSubscribed() async throws {
+    let band = try Presets.peripherals()[2]
+    let client = PeripheralTestClient(VirtualPeripheral(band))
+    try await EventLoop.shared.sleep(for: .seconds(10))
+    #expect(client.take().isEmpty)
+    #expect(client.ask("12" + band.configuration("2a37") + "0100") == "13")
+    try await EventLoop.shared.sleep(for: .milliseconds(3500))
+    let prefix = "1b" + band.hex("2a37")
+    #expect(client.log.dropFirst().map(\.milliseconds) == [11_000, 12_000, 13_000])
+    #expect(client.take().dropFirst() == [prefix + "0048", prefix + "004a", prefix + "0049"])
+    #expect(client.ask("12" + band.configuration("2a37") + "0000") == "13")
+    try await EventLoop.shared.sleep(for: .seconds(10))
+    #expect(client.take() == ["13"])
   }
 
-  @Test func thePanelCountsAndChecks() async throws {
-    try await onLoop(with: try Presets.peripherals()[3]) { panel in
-      let peripheral = VirtualPeripheral(panel)
-      let client = PeripheralTestClient(peripheral)
-      #expect(client.ask("020502") == "03f700")
-      #expect(client.ask("0a" + panel.hex("fff7")) == "0b0000000000000000")
-      #expect(client.ask("12" + panel.configuration("fff7") + "0100") == "13")
-      _ = client.take()
-      // "123456789" has the CRC-32 0xcbf43926. It is sent partly with a command, partly with a request.
-      client.write("52" + panel.hex("fff6") + "31323334")
-      client.write("12" + panel.hex("fff6") + "3536373839")
-      #expect(client.ask("0a" + panel.hex("fff7")) == "0b090000002639f4cb")
-      try await EventLoop.shared.sleep(for: .seconds(1))
-      #expect(client.take() == ["13", "0b090000002639f4cb", "1b" + panel.hex("fff7") + "090000002639f4cb"])
-      client.drop()
-      let next = PeripheralTestClient(peripheral)
-      #expect(next.ask("0a" + panel.hex("fff7")) == "0b090000002639f4cb")
-      #expect(next.ask("12" + panel.hex("fff8") + "01") == "13")
-      #expect(next.ask("0a" + panel.hex("fff7")) == "0b090000002639f4cb")
-      #expect(next.ask("12" + panel.hex("fff8") + "00") == "13")
-      #expect(next.ask("0a" + panel.hex("fff7")) == "0b0000000000000000")
-    }
+  @Test(.onLoop) @LoopActor func thePanelCountsAndChecks() async throws {
+    let panel = try Presets.peripherals()[3]
+    let peripheral = VirtualPeripheral(panel)
+    let client = PeripheralTestClient(peripheral)
+    #expect(client.ask("020502") == "03f700")
+    #expect(client.ask("0a" + panel.hex("fff7")) == "0b0000000000000000")
+    #expect(client.ask("12" + panel.configuration("fff7") + "0100") == "13")
+    _ = client.take()
+    // "123456789" has the CRC-32 0xcbf43926. It is sent partly with a command, partly with a request.
+    client.write("52" + panel.hex("fff6") + "31323334")
+    client.write("12" + panel.hex("fff6") + "3536373839")
+    #expect(client.ask("0a" + panel.hex("fff7")) == "0b090000002639f4cb")
+    try await EventLoop.shared.sleep(for: .seconds(1))
+    #expect(client.take() == ["13", "0b090000002639f4cb", "1b" + panel.hex("fff7") + "090000002639f4cb"])
+    client.drop()
+    let next = PeripheralTestClient(peripheral)
+    #expect(next.ask("0a" + panel.hex("fff7")) == "0b090000002639f4cb")
+    #expect(next.ask("12" + panel.hex("fff8") + "01") == "13")
+    #expect(next.ask("0a" + panel.hex("fff7")) == "0b090000002639f4cb")
+    #expect(next.ask("12" + panel.hex("fff8") + "00") == "13")
+    #expect(next.ask("0a" + panel.hex("fff7")) == "0b0000000000000000")
   }
 }

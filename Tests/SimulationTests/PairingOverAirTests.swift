@@ -101,62 +101,59 @@ struct PairingCase: Sendable, CustomTestStringConvertible {
     }
   }
 
-  @Test(arguments: PairingCase.all) func pairing(_ row: PairingCase) async throws {
-    try await onLoop(with: try Bench(row.device, TestUser(row.passkey, agrees: row.agrees))) { bench in
-      let link = try await bench.connect()
+  @Test(.onLoop, arguments: PairingCase.all) @LoopActor func pairing(_ row: PairingCase) async throws {
+    let bench = try Bench(row.device, TestUser(row.passkey, agrees: row.agrees))
+    let link = try await bench.connect()
+    #expect(try await bench.errors(on: link) == [.insufficientEncryption, .insufficientAuthentication])
+    var parameters = PairingParameters(ioCapability: row.capability)
+    parameters.passkey = row.shows.flatMap { SixDigits($0) }
+    guard let (method, level) = row.result else {
+      let failure = await pairingFailure { _ = try await link.securityManager.pair(parameters, user: bench.user) }
+      #expect(failure == row.failure)
+      #expect(link.securityManager.security == nil && link.securityManager.bond == nil)
       #expect(try await bench.errors(on: link) == [.insufficientEncryption, .insufficientAuthentication])
-      var parameters = PairingParameters(ioCapability: row.capability)
-      parameters.passkey = row.shows.flatMap { SixDigits($0) }
-      guard let (method, level) = row.result else {
-        let failure = await pairingFailure { _ = try await link.securityManager.pair(parameters, user: bench.user) }
-        #expect(failure == row.failure)
-        #expect(link.securityManager.security == nil && link.securityManager.bond == nil)
-        #expect(try await bench.errors(on: link) == [.insufficientEncryption, .insufficientAuthentication])
-        return await bench.central.close()
-      }
-      let result = try await link.securityManager.pair(parameters, user: bench.user)
-      #expect(result.method == method && result.security.level == level)
-      if let shows = row.shows { #expect(bench.user.shown == [shows]) }
-      let isAuthenticated = level >= .authenticated
-      #expect(try await bench.errors(on: link) == [nil, isAuthenticated ? nil : .insufficientAuthentication])
-      await link.disconnect()
-
-      // The bond survives the link.
-      let bond = try #require(result.bond)
-      let second = try await bench.connect()
-      #expect(try await bench.errors(on: second) == [.insufficientEncryption, .insufficientAuthentication])
-      try await second.securityManager.encrypt(with: bond)
-      #expect(second.securityManager.security == result.security)
-      #expect(try await bench.errors(on: second) == [nil, isAuthenticated ? nil : .insufficientAuthentication])
-      await bench.central.close()
+      return await bench.central.close()
     }
+    let result = try await link.securityManager.pair(parameters, user: bench.user)
+    #expect(result.method == method && result.security.level == level)
+    if let shows = row.shows { #expect(bench.user.shown == [shows]) }
+    let isAuthenticated = level >= .authenticated
+    #expect(try await bench.errors(on: link) == [nil, isAuthenticated ? nil : .insufficientAuthentication])
+    await link.disconnect()
+
+    // The bond survives the link.
+    let bond = try #require(result.bond)
+    let second = try await bench.connect()
+    #expect(try await bench.errors(on: second) == [.insufficientEncryption, .insufficientAuthentication])
+    try await second.securityManager.encrypt(with: bond)
+    #expect(second.securityManager.security == result.security)
+    #expect(try await bench.errors(on: second) == [nil, isAuthenticated ? nil : .insufficientAuthentication])
+    await bench.central.close()
   }
 
-  @Test func aDeviceThatLostItsBond() async throws {
-    try await onLoop(with: try Bench(#"{"forgets": true}"#)) { bench in
-      let link = try await bench.connect()
-      let bond = try #require(try await link.securityManager.pair(PairingParameters(), user: bench.user).bond)
-      await link.disconnect()
-      let second = try await bench.connect()
-      let lost = await pairingFailure { try await second.securityManager.encrypt(with: bond) }
-      #expect(lost == .bondRejected(.pinOrKeyMissing))
-      #expect(second.ended == nil)
-      await bench.central.close()
-    }
+  @Test(.onLoop) @LoopActor func aDeviceThatLostItsBond() async throws {
+    let bench = try Bench(#"{"forgets": true}"#)
+    let link = try await bench.connect()
+    let bond = try #require(try await link.securityManager.pair(PairingParameters(), user: bench.user).bond)
+    await link.disconnect()
+    let second = try await bench.connect()
+    let lost = await pairingFailure { try await second.securityManager.encrypt(with: bond) }
+    #expect(lost == .bondRejected(.pinOrKeyMissing))
+    #expect(second.ended == nil)
+    await bench.central.close()
   }
 
-  @Test func anotherKeyEndsTheLink() async throws {
-    try await onLoop(with: try Bench("{}")) { bench in
-      let link = try await bench.connect()
-      let bond = try #require(try await link.securityManager.pair(PairingParameters(), user: bench.user).bond)
-      await link.disconnect()
-      let key = try #require(bond.centralKey)
-      let wrong = Bond(
-        identity: bond.identity, irk: nil, keys: [LongTermKey(key: key.key ^ 1, security: key.security)], method: bond.method)
-      let second = try await bench.connect()
-      let failed = await pairingFailure { try await second.securityManager.encrypt(with: wrong) }
-      #expect(failed == .disconnected(.micFailure))
-      await bench.central.close()
-    }
+  @Test(.onLoop) @LoopActor func anotherKeyEndsTheLink() async throws {
+    let bench = try Bench("{}")
+    let link = try await bench.connect()
+    let bond = try #require(try await link.securityManager.pair(PairingParameters(), user: bench.user).bond)
+    await link.disconnect()
+    let key = try #require(bond.centralKey)
+    let wrong = Bond(
+      identity: bond.identity, irk: nil, keys: [LongTermKey(key: key.key ^ 1, security: key.security)], method: bond.method)
+    let second = try await bench.connect()
+    let failed = await pairingFailure { try await second.securityManager.encrypt(with: wrong) }
+    #expect(failed == .disconnected(.micFailure))
+    await bench.central.close()
   }
 }

@@ -21,60 +21,54 @@ import TestSupport
     return result
   }
 
-  @Test func theLockOpensWith104Octets() async throws {
-    try await onLoop {
-      try await connected("D1:00:00:00:00:01") { _, client, table in
-        #expect(client.mtu == 23)
-        let code = (0..<103).map { UInt8($0) }
-        let value = code + [0 &- code.reduce(0, &+)]
-        let write = try table.resolve(Selector("ffe1"))
-        let answer = try #require(try table.resolve(Selector("ffe2")).characteristic)
-        let subscription = try await client.subscribe(answer)
-        let plan = try WritePlan(value: value.count, properties: write.properties, mtu: client.mtu, mode: .auto)
-        #expect(plan.mode == .command && plan.segments.count == 6)
-        try await client.write(value, to: write.handle, plan: plan, pacing: WritePacing(gap: .milliseconds(10)))
-        #expect(try await subscription.next().value == Array("OPEN".utf8))
-        do {
-          try await client.writeRequest([1], to: write.handle)
-          Issue.record("a write request was accepted")
-        } catch GATTError.errorResponse(let code, _, _) { #expect(code.rawValue == 3) }
-      }
+  @Test(.onLoop) @LoopActor func theLockOpensWith104Octets() async throws {
+    try await connected("D1:00:00:00:00:01") { _, client, table in
+      #expect(client.mtu == 23)
+      let code = (0..<103).map { UInt8($0) }
+      let value = code + [0 &- code.reduce(0, &+)]
+      let write = try table.resolve(Selector("ffe1"))
+      let answer = try #require(try table.resolve(Selector("ffe2")).characteristic)
+      let subscription = try await client.subscribe(answer)
+      let plan = try WritePlan(value: value.count, properties: write.properties, mtu: client.mtu, mode: .auto)
+      #expect(plan.mode == .command && plan.segments.count == 6)
+      try await client.write(value, to: write.handle, plan: plan, pacing: WritePacing(gap: .milliseconds(10)))
+      #expect(try await subscription.next().value == Array("OPEN".utf8))
+      do {
+        try await client.writeRequest([1], to: write.handle)
+        Issue.record("a write request was accepted")
+      } catch GATTError.errorResponse(let code, _, _) { #expect(code.rawValue == 3) }
     }
   }
 
-  @Test func theBandsServicesBatteryAndHeart() async throws {
-    try await onLoop {
-      try await connected("C0:FF:EE:00:00:07") { _, client, table in
-        #expect(table.services.map(\.uuid.description) == ["1800", "1801", "180a", "180f", "180d", "fee0"])
-        #expect(try await client.read(try table.resolve(Selector("battery_level")).handle) == [60])
-        let answers = try await client.subscribe(try #require(try table.resolve(Selector("ff01")).characteristic))
-        try await client.writeCommand([0x1B, 0x99, 0x01], to: try table.resolve(Selector("ff02")).handle)
-        #expect(try await answers.next().value == [0x56, 0x7B, 60, 0x0D])
-        let heart = try await client.subscribe(try #require(try table.resolve(Selector("180d/2a37")).characteristic))
-        var beats: [UInt8] = []
-        for _ in 0..<3 { beats.append(try await heart.next().value.last ?? 0) }
-        #expect(beats == [72, 74, 73])
-      }
+  @Test(.onLoop) @LoopActor func theBandsServicesBatteryAndHeart() async throws {
+    try await connected("C0:FF:EE:00:00:07") { _, client, table in
+      #expect(table.services.map(\.uuid.description) == ["1800", "1801", "180a", "180f", "180d", "fee0"])
+      #expect(try await client.read(try table.resolve(Selector("battery_level")).handle) == [60])
+      let answers = try await client.subscribe(try #require(try table.resolve(Selector("ff01")).characteristic))
+      try await client.writeCommand([0x1B, 0x99, 0x01], to: try table.resolve(Selector("ff02")).handle)
+      #expect(try await answers.next().value == [0x56, 0x7B, 60, 0x0D])
+      let heart = try await client.subscribe(try #require(try table.resolve(Selector("180d/2a37")).characteristic))
+      var beats: [UInt8] = []
+      for _ in 0..<3 { beats.append(try await heart.next().value.last ?? 0) }
+      #expect(beats == [72, 74, 73])
     }
   }
 
-  @Test func thePanelGetsAPictureOf77831Octets() async throws {
-    try await onLoop {
-      try await connected("D1:00:00:00:00:10") { _, client, table in
-        #expect(client.mtu == 247)
-        var random = SplitMix64(seed: 3)
-        let picture = (0..<77_831).map { _ in UInt8(truncatingIfNeeded: random.next()) }
-        let target = try table.resolve(Selector("fff6")).handle
-        let report = try #require(try table.resolve(Selector("fff7")).characteristic)
-        let subscription = try await client.subscribe(report)
-        for start in stride(from: 0, to: picture.count, by: 244) {
-          try await client.writeCommand(picture[start..<min(start + 244, picture.count)], to: target)
-        }
-        var counter = ReactionCounter()
-        counter.add(picture)
-        #expect(try await subscription.next().value == counter.report)
-        #expect(try await client.read(report.valueHandle) == counter.report)
+  @Test(.onLoop) @LoopActor func thePanelGetsAPictureOf77831Octets() async throws {
+    try await connected("D1:00:00:00:00:10") { _, client, table in
+      #expect(client.mtu == 247)
+      var random = SplitMix64(seed: 3)
+      let picture = (0..<77_831).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+      let target = try table.resolve(Selector("fff6")).handle
+      let report = try #require(try table.resolve(Selector("fff7")).characteristic)
+      let subscription = try await client.subscribe(report)
+      for start in stride(from: 0, to: picture.count, by: 244) {
+        try await client.writeCommand(picture[start..<min(start + 244, picture.count)], to: target)
       }
+      var counter = ReactionCounter()
+      counter.add(picture)
+      #expect(try await subscription.next().value == counter.report)
+      #expect(try await client.read(report.valueHandle) == counter.report)
     }
   }
 

@@ -72,14 +72,12 @@ import TestSupport
   }
 
   /// The picture of the fifth field report: 77,831 bytes. Time is virtual, so only the processor's time counts.
-  @Test(arguments: [20, 182, 244])
-  func aPicture(value: Int) async throws {
-    try await onLoop {
-      let (host, device) = try await Self.transfer(Case(phy: .le1M, octets: value == 20 ? 27 : 251, interval: 6, value: value), 77_831)
-      let segments = (77_831 + value - 1) / value
-      #expect(device.octets == 77_831 + 3 * segments)
-      #expect(host.controller.violations.isEmpty)
-    }
+  @Test(.onLoop, arguments: [20, 182, 244])
+  @LoopActor func aPicture(value: Int) async throws {
+    let (host, device) = try await Self.transfer(Case(phy: .le1M, octets: value == 20 ? 27 : 251, interval: 6, value: value), 77_831)
+    let segments = (77_831 + value - 1) / value
+    #expect(device.octets == 77_831 + 3 * segments)
+    #expect(host.controller.violations.isEmpty)
   }
 
   @Test func theSameSeedGivesTheSameLog() async throws {
@@ -99,17 +97,15 @@ import TestSupport
   }
 
   /// With one request at a time, a round trip takes two intervals.
-  @Test func requestsTakeTwoIntervals() async throws {
-    try await onLoop {
-      let (host, device, handle) = try await Self.connect(Case(phy: .le1M, octets: 251, interval: 24, value: 244))
-      device.onReceive = { _, channel in channel.send([0x13]) }
-      for count in 1...50 {
-        try await host.send([UInt8](repeating: 0x12, count: 247), handle: handle)
-        try await host.wait { host.frames.count == count }
-      }
-      let rate = 49 * 244 / (Double(device.lastTime - device.firstTime) / 1e9)
-      #expect(abs(rate / 4066 - 1) < 0.03)
-      host.controller.close()
+  @Test(.onLoop) @LoopActor func requestsTakeTwoIntervals() async throws {
+    let (host, device, handle) = try await Self.connect(Case(phy: .le1M, octets: 251, interval: 24, value: 244))
+    device.onReceive = { _, channel in channel.send([0x13]) }
+    for count in 1...50 {
+      try await host.send([UInt8](repeating: 0x12, count: 247), handle: handle)
+      try await host.wait { host.frames.count == count }
     }
+    let rate = 49 * 244 / (Double(device.lastTime - device.firstTime) / 1e9)
+    #expect(abs(rate / 4066 - 1) < 0.03)
+    host.controller.close()
   }
 }

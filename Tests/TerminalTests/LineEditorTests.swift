@@ -59,56 +59,52 @@ import TestSupport
     }
   }
 
-  @Test func whatFollowsBeginsOnALineOfItsOwn() async throws {
-    try await onLoop {
-      let terminal = try PseudoTerminal()
-      let output = Output(Output.Style(), out: terminal.slave, err: terminal.slave) { _ in nil }
-      output.breakLine()
-      #expect(terminal.shown() == "\r\n")
-      // A bar is erased together with the text after it.
-      output.progress("half")
-      output.breakLine()
-      output.clearTransient()
-      #expect(terminal.shown() == "\r\u{1B}[Khalf\r\u{1B}[K")
-      try LiveView().draw(["row"], on: output)
-      _ = terminal.shown()
-      output.breakLine()
-      #expect(terminal.shown().isEmpty)
-    }
+  @Test(.onLoop) @LoopActor func whatFollowsBeginsOnALineOfItsOwn() async throws {
+    let terminal = try PseudoTerminal()
+    let output = Output(Output.Style(), out: terminal.slave, err: terminal.slave) { _ in nil }
+    output.breakLine()
+    #expect(terminal.shown() == "\r\n")
+    // A bar is erased together with the text after it.
+    output.progress("half")
+    output.breakLine()
+    output.clearTransient()
+    #expect(terminal.shown() == "\r\u{1B}[Khalf\r\u{1B}[K")
+    try LiveView().draw(["row"], on: output)
+    _ = terminal.shown()
+    output.breakLine()
+    #expect(terminal.shown().isEmpty)
   }
 
   /// A value that arrives beside a progress line or a live view replaces them.
-  @Test func aResultDoesNotContinueTheProgressLine() async throws {
-    try await onLoop {
-      let terminal = try PseudoTerminal()
-      let output = Output(Output.Style(), out: terminal.slave, err: terminal.slave) { _ in nil }
-      let other = Output(Output.Style(), sharing: output)
-      output.progress("half")
-      try await other.line("value")
-      #expect(terminal.shown() == "\r\u{1B}[Khalf\r\u{1B}[Kvalue\r\n")
-      output.progress("most")
-      #expect(try other.offerLine("value"))
-      try await other.flush(until: nil)
-      #expect(terminal.shown() == "\r\u{1B}[Kmost\r\u{1B}[Kvalue\r\n")
-      let view = LiveView()
-      try view.draw(["row"], on: output)
-      try await other.line("value")
-      try view.draw(["row"], on: output)
-      try await view.finish(["end"], on: output)
-      try await output.flush(until: nil)
-      #expect(
-        terminal.shown() == "row\u{1B}[K\r\n\u{1B}[J\u{1B}[1A\r\u{1B}[Jvalue\r\nrow\u{1B}[K\r\n\u{1B}[J\u{1B}[1A\rend\u{1B}[K\r\n\u{1B}[J")
-    }
+  @Test(.onLoop) @LoopActor func aResultDoesNotContinueTheProgressLine() async throws {
+    let terminal = try PseudoTerminal()
+    let output = Output(Output.Style(), out: terminal.slave, err: terminal.slave) { _ in nil }
+    let other = Output(Output.Style(), sharing: output)
+    output.progress("half")
+    try await other.line("value")
+    #expect(terminal.shown() == "\r\u{1B}[Khalf\r\u{1B}[Kvalue\r\n")
+    output.progress("most")
+    #expect(try other.offerLine("value"))
+    try await other.flush(until: nil)
+    #expect(terminal.shown() == "\r\u{1B}[Kmost\r\u{1B}[Kvalue\r\n")
+    let view = LiveView()
+    try view.draw(["row"], on: output)
+    try await other.line("value")
+    try view.draw(["row"], on: output)
+    try await view.finish(["end"], on: output)
+    try await output.flush(until: nil)
+    #expect(
+      terminal.shown() == "row\u{1B}[K\r\n\u{1B}[J\u{1B}[1A\r\u{1B}[Jvalue\r\nrow\u{1B}[K\r\n\u{1B}[J\u{1B}[1A\rend\u{1B}[K\r\n\u{1B}[J")
   }
 
-  @Test(arguments: [
-    ([:], false), (["LANG": "C"], true), (["LC_ALL": "", "LC_CTYPE": "C.UTF-8", "LANG": "C"], false), (["LANG": "de_DE"], true),
-  ])
-  func theLocaleDecides(_ environment: [String: String], _ isASCII: Bool) async throws {
-    try await onLoop {
-      let output = Output(Output.Style()) { environment[$0] }
-      #expect(output.displayText("└─ “é” …") == (isASCII ? "`- \"é\" ~" : "└─ “é” …"))
-    }
+  @Test(
+    .onLoop,
+    arguments: [
+      ([:], false), (["LANG": "C"], true), (["LC_ALL": "", "LC_CTYPE": "C.UTF-8", "LANG": "C"], false), (["LANG": "de_DE"], true),
+    ])
+  @LoopActor func theLocaleDecides(_ environment: [String: String], _ isASCII: Bool) async throws {
+    let output = Output(Output.Style()) { environment[$0] }
+    #expect(output.displayText("└─ “é” …") == (isASCII ? "`- \"é\" ~" : "└─ “é” …"))
   }
 }
 
@@ -139,32 +135,30 @@ import TestSupport
 
   private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
-  @Test func makesWayOnceForAllOfATurn() async throws {
-    try await onLoop(with: SlowReader()) { reader in
-      let output = Output(.init(), out: reader.writeEnd, err: reader.writeEnd) { _ in nil }
-      let sink = output.resultSink
-      let line = Line(sink)
-      sink.bottomLine = line
-      for number in 0..<1000 { #expect(try output.offerLine("\(number)")) }
-      output.note("a note")
-      // Nothing appears before all of it is ready.
-      #expect(reader.read().isEmpty)
-      try await EventLoop.shared.sleep(for: .milliseconds(1))
-      #expect(text(reader.read()) == "<wipe>" + (0..<1000).map { "\($0)\n" }.joined() + "note: a note.\n<line>")
-      #expect(line.drawn == 1)
-      try await output.line("waits for room")
-      try await EventLoop.shared.sleep(for: .milliseconds(1))
-      #expect(text(reader.read()) == "<wipe>waits for room\n<line>" && line.drawn == 2)
-    }
+  @Test(.onLoop) @LoopActor func makesWayOnceForAllOfATurn() async throws {
+    let reader = SlowReader()
+    let output = Output(.init(), out: reader.writeEnd, err: reader.writeEnd) { _ in nil }
+    let sink = output.resultSink
+    let line = Line(sink)
+    sink.bottomLine = line
+    for number in 0..<1000 { #expect(try output.offerLine("\(number)")) }
+    output.note("a note")
+    // Nothing appears before all of it is ready.
+    #expect(reader.read().isEmpty)
+    try await EventLoop.shared.sleep(for: .milliseconds(1))
+    #expect(text(reader.read()) == "<wipe>" + (0..<1000).map { "\($0)\n" }.joined() + "note: a note.\n<line>")
+    #expect(line.drawn == 1)
+    try await output.line("waits for room")
+    try await EventLoop.shared.sleep(for: .milliseconds(1))
+    #expect(text(reader.read()) == "<wipe>waits for room\n<line>" && line.drawn == 2)
   }
 
-  @Test func whatHasNoEndOfItsLineIsKnown() async throws {
-    try await onLoop(with: SlowReader()) { reader in
-      let sink = Sink(reader.writeEnd, limit: 1000)
-      for (text, isAtStart) in [("a\n", true), ("b", false), ("", false), ("table\n\u{1B}[J", true)] {
-        try await sink.write(Array(text.utf8))
-        #expect(sink.isAtLineStart == isAtStart, "\(text)")
-      }
+  @Test(.onLoop) @LoopActor func whatHasNoEndOfItsLineIsKnown() async throws {
+    let reader = SlowReader()
+    let sink = Sink(reader.writeEnd, limit: 1000)
+    for (text, isAtStart) in [("a\n", true), ("b", false), ("", false), ("table\n\u{1B}[J", true)] {
+      try await sink.write(Array(text.utf8))
+      #expect(sink.isAtLineStart == isAtStart, "\(text)")
     }
   }
 }

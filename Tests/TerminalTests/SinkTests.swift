@@ -11,117 +11,112 @@ import TestSupport
 
   @LoopActor private final class State { var isDone = false }
 
-  @Test(arguments: SlowReader.Kind.allCases) func aSlowReaderHoldsUpTheWriterAndNobodyElse(_ kind: SlowReader.Kind) async throws {
-    try await onLoop(with: SlowReader(kind)) { reader in
-      let sink = sink(reader, kind)
-      let state = State()
-      let writing = EventLoop.shared.spawn { () -> Bool in
-        defer { state.isDone = true }
-        do { for number in 0..<10_000 { try await sink.write(Self.record(number)) } } catch { return false }
-        return true
-      }
-      for _ in 0..<100 { try await EventLoop.shared.sleep(for: .milliseconds(1)) }
-      #expect(!state.isDone)
-      #expect(sink.queued >= 10_000 && sink.queued < 10_000 + 300)
-      let wanted = (0..<10_000).flatMap(Self.record)
-      let seen = try await reader.read(atLeast: wanted.count)
-      #expect(seen == wanted)
-      #expect(await writing.value)
-      #expect(sink.queued == 0)
+  @Test(.onLoop, arguments: SlowReader.Kind.allCases) @LoopActor func aSlowReaderHoldsUpTheWriterAndNobodyElse(_ kind: SlowReader.Kind)
+    async throws
+  {
+    let reader = SlowReader(kind)
+    let sink = sink(reader, kind)
+    let state = State()
+    let writing = EventLoop.shared.spawn { () -> Bool in
+      defer { state.isDone = true }
+      do { for number in 0..<10_000 { try await sink.write(Self.record(number)) } } catch { return false }
+      return true
     }
+    for _ in 0..<100 { try await EventLoop.shared.sleep(for: .milliseconds(1)) }
+    #expect(!state.isDone)
+    #expect(sink.queued >= 10_000 && sink.queued < 10_000 + 300)
+    let wanted = (0..<10_000).flatMap(Self.record)
+    let seen = try await reader.read(atLeast: wanted.count)
+    #expect(seen == wanted)
+    #expect(await writing.value)
+    #expect(sink.queued == 0)
   }
 
-  @Test(arguments: SlowReader.Kind.allCases) func offersAreTakenWholeOrNotAtAll(_ kind: SlowReader.Kind) async throws {
-    try await onLoop(with: SlowReader(kind)) { reader in
-      let sink = sink(reader, kind)
-      var wanted: [UInt8] = []
-      var refusals = 0
-      for number in 0..<10_000 {
-        if try sink.offer(Self.record(number)) { wanted += Self.record(number) } else { refusals += 1 }
-      }
-      #expect(refusals > 0)
-      #expect(sink.queued <= 10_000 + 300)
-      #expect(try sink.offer([1], reserve: 1000), "there is a reserve for what must not be lost")
-      #expect(try await reader.read(atLeast: wanted.count + 1) == wanted + [1])
-      #expect(try sink.offer([2]), "there is room again")
-      #expect(try await reader.read(atLeast: 1) == [2])
+  @Test(.onLoop, arguments: SlowReader.Kind.allCases) @LoopActor func offersAreTakenWholeOrNotAtAll(_ kind: SlowReader.Kind) async throws {
+    let reader = SlowReader(kind)
+    let sink = sink(reader, kind)
+    var wanted: [UInt8] = []
+    var refusals = 0
+    for number in 0..<10_000 {
+      if try sink.offer(Self.record(number)) { wanted += Self.record(number) } else { refusals += 1 }
     }
+    #expect(refusals > 0)
+    #expect(sink.queued <= 10_000 + 300)
+    #expect(try sink.offer([1], reserve: 1000), "there is a reserve for what must not be lost")
+    #expect(try await reader.read(atLeast: wanted.count + 1) == wanted + [1])
+    #expect(try sink.offer([2]), "there is room again")
+    #expect(try await reader.read(atLeast: 1) == [2])
   }
 
-  @Test(arguments: SlowReader.Kind.allCases) func whoWaitsLearnsThatTheReaderWent(_ kind: SlowReader.Kind) async throws {
-    try await onLoop(with: SlowReader(kind)) { reader in
-      let sink = sink(reader, kind)
-      let writing = EventLoop.shared.spawn { () -> Bool in
-        do { while true { try await sink.write(Self.record(100)) } } catch { return (error as? OutputFailure)?.isClosedPipe ?? false }
-      }
-      for _ in 0..<10 { try await EventLoop.shared.sleep(for: .milliseconds(1)) }
-      reader.close()
-      #expect(await writing.value)
-      #expect(throws: OutputFailure.self) { try sink.offer([1]) }
+  @Test(.onLoop, arguments: SlowReader.Kind.allCases) @LoopActor func whoWaitsLearnsThatTheReaderWent(_ kind: SlowReader.Kind) async throws
+  {
+    let reader = SlowReader(kind)
+    let sink = sink(reader, kind)
+    let writing = EventLoop.shared.spawn { () -> Bool in
+      do { while true { try await sink.write(Self.record(100)) } } catch { return (error as? OutputFailure)?.isClosedPipe ?? false }
     }
+    for _ in 0..<10 { try await EventLoop.shared.sleep(for: .milliseconds(1)) }
+    reader.close()
+    #expect(await writing.value)
+    #expect(throws: OutputFailure.self) { try sink.offer([1]) }
   }
 
-  @Test func aClosedPipeIsNoticedAtOnceByWhoCanWait() async throws {
-    try await onLoop(with: SlowReader()) { reader in
-      let sink = sink(reader)
-      reader.close()
-      let error = await #expect(throws: OutputFailure.self) { try await sink.write([1]) }
-      #expect(error?.isClosedPipe == true)
-    }
+  @Test(.onLoop) @LoopActor func aClosedPipeIsNoticedAtOnceByWhoCanWait() async throws {
+    let reader = SlowReader()
+    let sink = sink(reader)
+    reader.close()
+    let error = await #expect(throws: OutputFailure.self) { try await sink.write([1]) }
+    #expect(error?.isClosedPipe == true)
   }
 
-  @Test func aFullDiskIsAFailureWithItsReason() async throws {
-    try await onLoop {
-      let file = unsafe open("/dev/full", O_WRONLY)
-      defer { close(file) }
-      let sink = Sink(file, limit: 100)
-      let error = await #expect(throws: OutputFailure.self) { try await sink.write([1]) }
-      #expect(error?.isClosedPipe == false && error?.reason.contains("No space") == true)
-      await #expect(throws: OutputFailure.self) { try await sink.flush(until: nil) }
-    }
+  @Test(.onLoop) @LoopActor func aFullDiskIsAFailureWithItsReason() async throws {
+    let file = unsafe open("/dev/full", O_WRONLY)
+    defer { close(file) }
+    let sink = Sink(file, limit: 100)
+    let error = await #expect(throws: OutputFailure.self) { try await sink.write([1]) }
+    #expect(error?.isClosedPipe == false && error?.reason.contains("No space") == true)
+    await #expect(throws: OutputFailure.self) { try await sink.flush(until: nil) }
   }
 
-  @Test func waitingCanBeCancelled() async throws {
-    try await onLoop(with: SlowReader()) { reader in
-      let sink = sink(reader)
-      let writing = EventLoop.shared.spawn { () -> Bool in
-        do { while true { try await sink.write(Self.record(100)) } } catch { return error is CancellationError }
-      }
-      for _ in 0..<10 { try await EventLoop.shared.sleep(for: .milliseconds(1)) }
-      writing.cancel()
-      #expect(await writing.value)
+  @Test(.onLoop) @LoopActor func waitingCanBeCancelled() async throws {
+    let reader = SlowReader()
+    let sink = sink(reader)
+    let writing = EventLoop.shared.spawn { () -> Bool in
+      do { while true { try await sink.write(Self.record(100)) } } catch { return error is CancellationError }
     }
+    for _ in 0..<10 { try await EventLoop.shared.sleep(for: .milliseconds(1)) }
+    writing.cancel()
+    #expect(await writing.value)
   }
 
-  @Test func flushingEndsAtItsDeadline() async throws {
-    try await onLoop(with: SlowReader()) { reader in
-      let sink = sink(reader)
-      let inPipe = reader.fill()
-      #expect(try sink.offer([1, 2, 3]))
-      try await sink.flush(until: EventLoop.shared.now.advanced(by: .seconds(1)))
-      #expect(sink.queued == 3)
-      #expect(try await reader.read(atLeast: inPipe + 3).suffix(3) == [1, 2, 3])
-      try await sink.flush(until: nil)
-    }
+  @Test(.onLoop) @LoopActor func flushingEndsAtItsDeadline() async throws {
+    let reader = SlowReader()
+    let sink = sink(reader)
+    let inPipe = reader.fill()
+    #expect(try sink.offer([1, 2, 3]))
+    try await sink.flush(until: EventLoop.shared.now.advanced(by: .seconds(1)))
+    #expect(sink.queued == 3)
+    #expect(try await reader.read(atLeast: inPipe + 3).suffix(3) == [1, 2, 3])
+    try await sink.flush(until: nil)
   }
 
   /// The parent shell uses the same open file description, so its flags must not change.
-  @Test(arguments: SlowReader.Kind.allCases) func theDescriptorStaysAsTheCallerHasIt(_ kind: SlowReader.Kind) async throws {
-    try await onLoop(with: SlowReader(kind)) { reader in
-      let sink = sink(reader, kind)
-      while try sink.offer(Self.record(100)) {}
-      #expect(fcntl(reader.writeEnd, F_GETFL) & O_NONBLOCK == 0)
-    }
+  @Test(.onLoop, arguments: SlowReader.Kind.allCases) @LoopActor func theDescriptorStaysAsTheCallerHasIt(_ kind: SlowReader.Kind)
+    async throws
+  {
+    let reader = SlowReader(kind)
+    let sink = sink(reader, kind)
+    while try sink.offer(Self.record(100)) {}
+    #expect(fcntl(reader.writeEnd, F_GETFL) & O_NONBLOCK == 0)
   }
 
-  @Test func recordsOfOneTurnAreOneWrite() async throws {
-    try await onLoop(with: SlowReader()) { reader in
-      let sink = sink(reader)
-      for number in 0..<10 { #expect(try sink.offer(Self.record(number))) }
-      #expect(reader.read().isEmpty)
-      let seen = try await reader.read(atLeast: 1)
-      #expect(seen == (0..<10).flatMap(Self.record))
-    }
+  @Test(.onLoop) @LoopActor func recordsOfOneTurnAreOneWrite() async throws {
+    let reader = SlowReader()
+    let sink = sink(reader)
+    for number in 0..<10 { #expect(try sink.offer(Self.record(number))) }
+    #expect(reader.read().isEmpty)
+    let seen = try await reader.read(atLeast: 1)
+    #expect(seen == (0..<10).flatMap(Self.record))
   }
 }
 

@@ -1,6 +1,7 @@
 import BluetoothLE
 import Foundation
 import Glibc
+package import Testing
 
 /// Runs a test's body on the event loop in virtual time. Tests share its thread, but each sees only its own timers.
 /// They never sleep for real and must not use absolute times.
@@ -29,3 +30,17 @@ private let pump: Void = {
   _ = signal(SIGPIPE, SIG_IGN)
   try? EventLoop.shared.startForTests()
 }()
+
+/// Runs a test that is isolated to `LoopActor` as `onLoop` runs a body.
+package struct OnLoopTrait: TestTrait, TestScoping {
+  @concurrent package func provideScope(
+    for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
+  ) async throws {
+    startLoop()
+    try await withTaskExecutorPreference(EventLoop.shared) { try await function() }
+  }
+}
+
+extension Trait where Self == OnLoopTrait {
+  package static var onLoop: Self { Self() }
+}
