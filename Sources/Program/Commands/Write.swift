@@ -109,7 +109,7 @@ package struct Write: PeerCommand {
     context.observer?.willWrite(bytes)
     if noProbe, !context.isInSession, selector.plainHandle == nil { throw unknownHandle }
     try await context.withPeer(who.target, exchangingMTU: !noProbe) { connection in
-      try await Answers.wait(answers, to: { try await write(bytes, to: selector, on: connection, context, $0) }, on: connection, context)
+      try await AnswerWait.wait(answers, to: { try await write(bytes, to: selector, on: connection, context, $0) }, on: connection, context)
     }
   }
 
@@ -120,7 +120,7 @@ package struct Write: PeerCommand {
   }
 
   @LoopActor private func write(
-    _ bytes: [UInt8], to selector: Selector, on connection: Connection, _ context: Context, _ showArrived: Answers.ShowArrived
+    _ bytes: [UInt8], to selector: Selector, on connection: Connection, _ context: Context, _ showArrived: AnswerWait.ShowArrived
   ) async throws {
     let (client, output) = (connection.client, context.output)
     let (target, plan) = try await client.followingChanges(of: [selector]) { try await send(bytes, to: selector, on: connection, context) }

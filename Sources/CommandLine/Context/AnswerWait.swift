@@ -1,6 +1,6 @@
 /// A wait for the notifications that answer a write. It subscribes to the characteristics before the write.
 @LoopActor
-package final class Answers {
+package final class AnswerWait {
   private let options: AnswerOptions
   private let connection: Connection
   private let context: Context
@@ -26,7 +26,7 @@ package final class Answers {
     async throws
   {
     guard !options.areEmpty else { return try await body {} }
-    let answers = Answers(options, connection, context)
+    let answers = AnswerWait(options, connection, context)
     do {
       let selectors = try (options.expect + options.failOn).map { try Selector(typed: $0.attribute) }
       try await connection.client.followingChanges(of: selectors) { try await answers.subscribe() }
