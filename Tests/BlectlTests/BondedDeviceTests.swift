@@ -136,7 +136,7 @@ private let other = "D1:00:00:00:00:A1"
     let refused = try user.run(["repl"], input: "connect Lock\n")
     #expect(refused.status == 5 && refused.errors.contains(Self.text), "\(refused.errors)")
     // The link to another device of that name is not meant, however it was made.
-    for connect in ["connect \(other)/random", "connect \(other)", "connect Lo*"] {
+    for connect in ["connect \(other)/random", "connect \(other)", "connect Lo*", "connect Lock --first"] {
       try user.around(Self.foreign)
       let absent = try user.run("-e", "\(connect); write name:Lock ff01 01")
       #expect(absent.status == 2 && absent.errors.contains("The bonded device has the address \(own)/random."), "\(absent.errors)")

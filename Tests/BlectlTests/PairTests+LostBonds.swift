@@ -112,7 +112,46 @@ extension PairTests {
     }
   }
 
+  /// Bonds that share a name, or fit the pattern that opened the session, are not of the current device.
+  @Test(arguments: ["Lock", "Lo*"]) func unpairLeavesTheOtherBonds(_ name: String) throws {
+    let user = User()
+    func lock(_ number: Int) -> String {
+      Self.forgetful.replacing("Forgetful", with: "Lock").replacing(", \"forgets\": true", with: "").replacing(
+        "D1:00:00:00:00:60", with: "D1:00:00:00:00:6\(number)")
+    }
+    let adapters = try (0..<2).map { "sim:\(try TemporaryFolder.file(lock($0)))" }
+    for adapter in adapters { #expect(try user.run("pair", name, "--io", "none", adapter: adapter).status == 0) }
+    #expect(try user.run("bonds", "--json").lines.count == 2)
+    let result = try user.run("-e", "connect \(name); unpair", adapter: adapters[0])
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(try user.run("bonds", "--json").lines.count == 1)
+  }
+
+  /// The advice after a lost bond is about the one device that lost it.
+  @Test(arguments: ["Forget*", "service:ff00"]) func adviceForAPattern(_ peer: String) throws {
+    let user = User()
+    let text = Self.forgetful.replacing(#""advertisement": {"#, with: #""advertisement": {"services": ["ff00"], "#)
+    let adapter = "sim:\(try TemporaryFolder.file(text))"
+    #expect(try user.run("pair", "Forgetful", "--io", "none", adapter: adapter).status == 0)
+    let result = try user.run("read", peer, "ff01", adapter: adapter)
+    #expect(result.status == 5 && result.errors.contains("blectl unpair D1:00:00:00:00:60/random && blectl pair D1:00"), "\(result.errors)")
+  }
+
   // MARK: Devices that demand pairing
+
+  /// Each attempt reveals a part of the passkey, so `--wait` makes one only.
+  @Test func aDeviceThatHangsUpWhilePairing() throws {
+    let text = Self.forgetful.replacing(
+      #""io": "none", "forgets": true},"#,
+      with: #""io": "display", "passkey": "246810", "mitm": true}, "on_connect": [{"disconnect": true, "after_ms": 400}],"#)
+    let trace = TemporaryFolder.path()
+    let result = try User().run(
+      "read", "Forgetful", "ff01", "--pair", "--level", "3", "--wait", "-t", "20", "--trace", trace,
+      adapter: "sim:\(try TemporaryFolder.file(text))", passkey: "246810")
+    #expect(result.status != 0 && !result.errors.contains("Still waiting"), "\(result.errors)")
+    let decoded = try Blectl.run(["decode", "trace", trace])
+    #expect(decoded.text.components(separatedBy: "Pairing Request").count == 2, "\(decoded.text)")
+  }
 
   /// No retry helps after blectl has declined to pair, before the first answer or after it.
   @Test(arguments: [["services"], ["read", "0x0003"]]) func aDeviceThatAsksForPairingAndHangsUp(_ words: [String]) throws {

@@ -116,6 +116,10 @@ import TestSupport
     let unique = try await Self.find("door", bonds, all) { $0.demandsOne = true }
     guard case .several(let candidates, _)? = unique.error else { throw Unexpected(outcome: "\(unique)") }
     #expect(candidates.map(\.peer) == [peer(1), peer(3)])
+    // The strongest of them wins, also when a weaker one came first.
+    let later: [Batch] = [(.milliseconds(100), [Self.door(1, rssi: -80)]), (.milliseconds(300), [Self.door(3, rssi: -50)])]
+    let match = try await Self.find("door", bonds, later).match
+    #expect(match?.peer == peer(3) && match?.others.map(\.peer) == [peer(1)])
   }
 
   /// Without an IRK, nobody can tell whether a private address belongs to the bonded device.

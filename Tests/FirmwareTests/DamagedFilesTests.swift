@@ -158,6 +158,7 @@ import TestSupport
       ),
       ("declared too great", manifest { ($0.deflated, $0.size) = ([1, 2, 0, 0xFD, 0xFF, 0x7B, 0x7D], 3) }, .zipData("manifest.json")),
       ("bomb", manifest { ($0.deflated, $0.size) = (bomb, 2 << 20) }, .zipEntryTooLarge("manifest.json", limit: 1 << 20)),
+      ("blocks without contents", manifest { $0.deflated = [UInt8](repeating: 0, count: 2000) }, .zipData("manifest.json")),
       ("cut DEFLATE data", manifest { $0.deflated = [1, 2, 0, 0xFD, 0xFF, 0x7B] }, .zipData("manifest.json")),
       ("bytes after DEFLATE data", manifest { $0.deflated = [1, 2, 0, 0xFD, 0xFF, 0x7B, 0x7D, 0] }, .zipData("manifest.json")),
       ("DEFLATE block type", manifest { $0.deflated = [7] }, .zipData("manifest.json")),

@@ -32,7 +32,11 @@ import TestSupport
     var security: LinkSecurity?
     var bond: Bond?
     var limit = PairingFailure.longestSilence
-    var onRequest: (@LoopActor (AuthenticationRequirements) -> Void)?
+    /// A Security Request that came before the handler.
+    var waiting: AuthenticationRequirements?
+    var onRequest: (@LoopActor (AuthenticationRequirements) -> Void)? {
+      didSet { if let waiting { onRequest?(waiting) } }
+    }
     var (pairings, declines) = (0, 0)
     var outcome: Result<Bond?, PairingFailure> = .success(nil)
     var encryption: PairingFailure?
@@ -215,8 +219,25 @@ import TestSupport
     #expect(try await security.raise(for: .insufficientEncryption) == false)
     #expect(events.count == 2)
     keeper.stored = [StoredBond(Self.bond(), of: Self.adapter, created: 0, name: nil)]
+    // A controller can make a Security Request up, also before the link begins.
+    procedures.waiting = [.bonding]
     await #expect(throws: Withheld.self) { try await security.begin() }
+    await security.settle()
+    procedures.onRequest?([.bonding])
+    await security.settle()
+    await #expect(throws: Withheld.self) { try await security.raise(for: .insufficientEncryption) }
     #expect(procedures.pairings == 0 && security.level == nil)
+  }
+
+  /// Each attempt with a passkey reveals a part of it, so a failure counts for all links of the command.
+  @Test(.onLoop, arguments: [true, false]) @LoopActor func oneFailureForAllLinks(_ isProtected: Bool) async throws {
+    let procedures = Procedures()
+    procedures.outcome = .failure(.silent(.seconds(30)))
+    let wish = PairingWish(PairingParameters(ioCapability: .keyboardOnly, requestsMITM: isProtected), user: Person())
+    let first = try await Self.begun(procedures, Keeper(), wish)
+    await #expect(throws: PairingFailure.self) { try await first.raise(for: .insufficientAuthentication) }
+    let second = try await Self.begun(Procedures(), Keeper(), wish)
+    #expect((second.wish == nil) == isProtected && wish.attempts.areOver == isProtected)
   }
 
   @Test(.onLoop) @LoopActor func aBondThatTheUserRemoved() async throws {

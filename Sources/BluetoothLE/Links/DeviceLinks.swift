@@ -97,13 +97,13 @@ extension DeviceLinks {
           continue
         }
       } catch { throw reporter.explained(error, facts) }
-      facts.heard = match.heard ?? facts.heard
+      (facts.heard, facts.identity) = (match.heard ?? facts.heard, match.identity)
       request.parameters = given.filled(from: request.defaults(match.identity, match.name))
       let connection: Connection
       do { connection = try await connect(match, request, until: deadline) } catch {
         let next = EventLoop.shared.now.advanced(by: .milliseconds(500))
         let reason = reporter.explained(error, facts)
-        guard request.waits, RetryPolicy.mayPass(error), next < deadline else { throw reason }
+        guard request.waits, !request.pairings.areOver, RetryPolicy.mayPass(error), next < deadline else { throw reason }
         reporter.report(.stillWaiting(reason))
         // A device may refuse each attempt immediately.
         try await EventLoop.shared.sleep(until: next)
@@ -129,9 +129,11 @@ extension DeviceLinks {
     let connection: Connection
     do {
       let name = match.name ?? (request.looksUpName ? reporter.storedName(of: match.identity) : nil)
+      var demand = try request.security(match.identity, name)
+      demand.wish?.attempts = request.pairings
       connection = try await session.connect(
         match.peer, name: name, foundBy: request.selector, limits: limits, observer: clientObserver,
-        security: try request.security(match.identity, name)
+        security: demand
       ) {
         try self.willUse($0)
         if request.exchangesMTU || request.parameters.mtu != nil { try await self.exchangeMTU(request.parameters.mtu, on: $0.client) }

@@ -43,6 +43,8 @@ package struct FailedSearch: Sendable {
   package let selector: PeerSelector
   /// The first and the last time the search heard the device, in nanoseconds since 1970-01-01T00:00:00Z. Nil if the search never heard it.
   package var heard: ClosedRange<Int64>?
+  /// The device that the search found. Nil if it found none.
+  package var identity: PeerAddress?
 }
 
 /// A reporter that shows the events of links to the user, and adds advice and facts to errors.

@@ -88,7 +88,9 @@ package final class LinkText: LinkReporter {
       if case .replay? = try? process.adapter() { return Failure(error, isRecorded: true) }
       if case .notFound = error { addAdvice(to: &failure, search.selector) }
     }
-    failure.addPairing(with: ShellWords.quoteForShell("\(search.selector)"), process.commands.program)
+    // The keys are those of one device, also if the selector fits several.
+    let device = search.selector.isPlain ? nil : search.identity.map { "\($0)" }
+    failure.addPairing(with: device ?? ShellWords.quoteForShell("\(search.selector)"), process.commands.program)
     if let heard = search.heard, failure.mayPass {
       func seconds(_ from: Int64, _ to: Int64) -> String { Duration.milliseconds((to &- from) / 100_000_000 * 100).secondsText + " s" }
       let ago = seconds(heard.upperBound, EventLoop.shared.wallClock) + " ago"

@@ -141,8 +141,11 @@ extension PairingResult {
 }
 
 extension Connection {
-  /// The device in the form in which a command finds it again.
-  package var typedName: String { ShellWords.quoteForShell(selector.map { "\($0)" } ?? "\(peer)") }
+  /// The device in the form in which a command finds it again, and no other device with a bond.
+  package var typedName: String {
+    if let bond = security?.stored?.bond, selector.map({ !$0.isPlain }) ?? true { return "\(bond.identity)" }
+    return ShellWords.quoteForShell(selector.map { "\($0)" } ?? "\(peer)")
+  }
 
   /// Adds the reason of the security to the error of a request that needs more security, or of a link that ended after a Security Request.
   /// - Parameter program: `blectl ` before the commands of the advice. Empty in a session.

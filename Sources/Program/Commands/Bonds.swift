@@ -36,12 +36,10 @@ package struct Unpair: LoopCommand {
       guard let selector else { throw Failure(.usage, "Name the device, or use --all.") }
       func isMeant(_ peer: PeerAddress, _ name: String?) -> Bool { selector.means(peer, named: name.map { UntrustedText($0) }) }
       let link = isAboutCurrent ? context.session.connections.first { $0.isMeant(by: selector) } : nil
-      bonds = bonds.filter { stored in
-        link.map { stored.bond.isOf($0.peer) } ?? false || isMeant(stored.bond.identity, stored.name)
-      }
+      bonds = bonds.filter { stored in link.map { stored.bond.isOf($0.peer) } ?? isMeant(stored.bond.identity, stored.name) }
       var isFound = !bonds.isEmpty
       try await SystemBonds.use(context, isNeeded: !isFound) { daemon, devices in
-        for device in devices where isMeant(device.peer, device.name) {
+        for device in devices where link.map({ $0.peer == device.peer }) ?? isMeant(device.peer, device.name) {
           try await daemon.forget(device)
           try await show(device.peer, device.name, context)
           isFound = true

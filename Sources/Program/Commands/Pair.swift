@@ -32,6 +32,8 @@ package struct Pair: PeerCommand {
       // From here on, only bluetoothd needs rights. The kernel ends the connection.
       if !context.isInSession, BluetoothDaemon.isRunning { Capabilities.drop() }
       guard let security = connection.security else { throw Failure(.usage, "The adapter cannot pair.") }
+      // From then on, Security Requests are declined with a note, as on any link.
+      defer { security.take(nil) }
       var wish = wish
       // The default for the device, as the option.
       wish.parameters.level = max(wish.parameters.level, context.leastSecurity(nil, else: context.options(for: connection).level))

@@ -38,7 +38,8 @@ package final class SessionDevice {
   var isConnected: Bool { connection?.isOpen ?? false }
 
   package func isMeant(by selector: PeerSelector) -> Bool {
-    self.selector.isSame(as: selector) || otherSelectors.contains(selector) || connection?.isMeant(by: selector) ?? false
+    if connection?.isNamesake(selector) ?? false { return false }
+    return self.selector.isSame(as: selector) || otherSelectors.contains(selector) || connection?.isMeant(by: selector) ?? false
       || isDestination(selector)
   }
 

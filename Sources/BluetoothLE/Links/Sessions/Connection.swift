@@ -80,11 +80,14 @@ package final class Connection {
     return made
   }
 
+  /// Returns whether `selector` is the plain name of other devices, with which there are bonds.
+  package func isNamesake(_ selector: PeerSelector) -> Bool { security?.isNamesake(selector) ?? false }
+
   /// Returns whether `selector` matches the peer's address, its name unless a bond with another device has it, the services or data of an open connection, or equals the
   /// connection's original selector. Does not search.
   package func isMeant(by selector: PeerSelector) -> Bool {
-    if selector == self.selector || selector.means(identityAddress, named: nil) { return true }
-    if selector.means(peer, named: name) { return !(security?.isNamesake(selector) ?? false) }
+    if isNamesake(selector) { return false }
+    if selector == self.selector || selector.means(identityAddress, named: nil) || selector.means(peer, named: name) { return true }
     guard client.closed == nil || isBeingRestored else { return false }
     if case .service(let uuid) = selector, client.table?.services.contains(where: { $0.uuid == uuid }) ?? false { return true }
     return selector.isIn(payloads)

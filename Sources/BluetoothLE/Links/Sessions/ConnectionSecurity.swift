@@ -19,10 +19,21 @@ package struct PairingWish: Sendable {
   package let isOfCommand: Bool
   /// Whether no option sets the abilities of our device and no one can answer a question, so that it pairs by Just Works.
   package var isUnattended = false
+  /// The attempts of the command, on this link and on others.
+  package var attempts = PairingAttempts()
 
   package init(_ parameters: PairingParameters, user: any PairingUser, isOfCommand: Bool = false) {
     (self.parameters, self.user, self.isOfCommand) = (parameters, user, isOfCommand)
   }
+}
+
+/// The pairings of one command, on all its links. A failed one that protects against an attacker in the middle is the last, because each
+/// attempt reveals a part of a passkey.
+@LoopActor
+package final class PairingAttempts {
+  package fileprivate(set) var areOver = false
+
+  package nonisolated init() {}
 }
 
 /// The wish to pair of a command, and the least level of its link, without which it sends no request.
@@ -97,7 +108,7 @@ package final class ConnectionSecurity {
   private let peer: PeerAddress
   private let adapter: PeerAddress
   private let keeper: (any BondKeeper)?
-  /// The wish to pair when the device demands it. Nil without `--pair`, and after one failure: each attempt reveals a part of a passkey.
+  /// The wish to pair when the device demands it. Nil without `--pair`, and after one failure.
   package private(set) var wish: PairingWish?
   /// Whether a command pairs, which also answers a Security Request.
   private var commandPairs = false
@@ -105,7 +116,7 @@ package final class ConnectionSecurity {
   /// The answer to a Security Request. Nil after its end.
   private var answering: Task<Void, Never>?
   /// The bond with which the link began, or that a pairing has made.
-  private(set) var stored: StoredBond?
+  package private(set) var stored: StoredBond?
   private var usesSystemBond = false
   private var name: String?
 
@@ -142,11 +153,12 @@ package final class ConnectionSecurity {
   /// Encrypts the link if there is a bond with the device. Then answers the Security Requests of the device, also earlier ones.
   /// - Throws: PairingFailure, CancellationError; the errors of the key store; `withholding`.
   func begin() async throws {
-    defer { procedures.onRequest = { [weak self] in self?.requested($0) } }
     stored = try keeper?.bond(of: adapter, with: peer)
     procedures.bond = stored?.bond
+    // Before the handler: an earlier Security Request would take the key.
+    if let withholding, stored?.bond.centralKey != nil { throw withholding }
+    defer { procedures.onRequest = { [weak self] in self?.requested($0) } }
     guard let stored, stored.bond.centralKey != nil else { return }
-    if let withholding { throw withholding }
     do { try await procedures.encrypt(with: stored.bond) } catch PairingFailure.disconnected(let code) {
       if [.pinOrKeyMissing, .authenticationFailure, .micFailure].contains(code) { throw PairingFailure.bondRejected(code) }
       // Another reason may pass: the caller may connect again.
@@ -157,7 +169,7 @@ package final class ConnectionSecurity {
   /// Takes the wish of a command that uses the link.
   package func take(_ wish: PairingWish?) {
     commandPairs = wish?.isOfCommand ?? false
-    self.wish = hasFailed || commandPairs ? nil : wish
+    self.wish = hasFailed || commandPairs || wish?.attempts.areOver ?? false ? nil : wish
   }
 
   // MARK: Pairing
@@ -237,6 +249,7 @@ package final class ConnectionSecurity {
   /// - Returns: False without a bond.
   private func useBond() async throws -> Bool {
     if let stored = try bond(), stored.bond.centralKey != nil {
+      if let withholding { throw withholding }
       try await procedures.encrypt(with: stored.bond)
       return true
     }
@@ -272,6 +285,7 @@ package final class ConnectionSecurity {
       onEvent?(.paired(result))
     } catch {
       (self.wish, hasFailed) = (nil, true)
+      if wish.parameters.requestsMITM { wish.attempts.areOver = true }
       throw error
     }
     return true
@@ -282,7 +296,7 @@ package final class ConnectionSecurity {
   private func requested(_ requirements: AuthenticationRequirements) {
     if commandPairs { return }
     let bond = ((try? bond()) ?? stored).flatMap { $0.bond.centralKey == nil ? nil : $0.bond }
-    if let bond, procedures.security == nil {
+    if let bond, procedures.security == nil, withholding == nil {
       answer { try await $0.procedures.encrypt(with: bond) }
     } else if bond == nil, wish != nil {
       answer { _ = try await $0.pair(because: .noBond, requirements.contains(.mitm) ? .authenticated : .encrypted) }

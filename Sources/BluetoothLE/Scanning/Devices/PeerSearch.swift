@@ -153,8 +153,8 @@ struct PeerCandidates {
     meant = takesFirst ? [] : bonds.filter { selector.isName(of: $0) }
   }
 
-  /// Whether a single device can match, or the first match is a bonded device that the selector means.
-  var isUnique: Bool { selector.isUnique || !meant.isEmpty }
+  /// Whether a single device can match. The name of one bond means its device.
+  var isUnique: Bool { selector.isUnique || meant.count == 1 }
 
   /// Returns the device of a report, if the selector means bonded devices of its name instead.
   func namesake(_ report: AdvertisingReport) -> Namesake? {

@@ -50,6 +50,15 @@ package enum PeerSelector: Sendable, Equatable, CustomStringConvertible {
     }
   }
 
+  /// Whether the user named one device: by its address, or by a name without wildcards.
+  package var isPlain: Bool {
+    switch self {
+    case .address: true
+    case .name(let pattern): Glob(pattern).isLiteral
+    case .mac, .service: false
+    }
+  }
+
   /// Returns whether the address or the name alone shows that the selector selects this peer. False for a MAC or a service.
   /// - Parameter name: The peer's name. Nil if no report had a name.
   package func means(_ peer: PeerAddress, named name: UntrustedText?) -> Bool {
