@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package import BluetoothLE
+
+/// A protocol with which a device takes firmware. One value serves one update.
+@LoopActor
+package protocol UpdateProcedure: AnyObject {
+  /// Reads the state of the device, checks the file against it, and decides. Changes nothing on the device.
+  /// - Throws: The refusals of the procedure, which say why this file cannot be installed; the error of the link.
+  func plan(_ device: any UpdateDevice) async throws -> UpdatePlan
+  /// Does what `plan` returned, and proves it. Continues after a lost link, and skips each step that is already done.
+  /// - Throws: The error of the first step that failed, `UnprovenUpdate`, the errors of `onEvent`, CancellationError.
+  func run(_ device: any UpdateDevice, _ onEvent: @escaping @LoopActor (UpdateEvent) throws -> Void) async throws -> UpdateOutcome
+}
+
+/// The device of an update. Its links end with each restart, and may be lost.
+@LoopActor
+package protocol UpdateDevice: AnyObject {
+  /// Returns the client of the open link. Connects first if there is none.
+  /// - Throws: The error of the search or of the connection attempt.
+  func client() async throws -> Client
+  /// Pauses and connects again after a lost link.
+  /// - Throws: `error` if a new link does not help, or if no attempt is left; CancellationError.
+  func reconnect(after error: any Error) async throws -> Client
+  /// Waits for the end of the link after a command that restarts the device. Closes the link after 5 s. Then finds the device again, and
+  /// connects, with no handle of the old link.
+  /// - Returns: Nil if the device does not come back within `patience`.
+  /// - Throws: CancellationError; the error of a connection attempt that would not pass.
+  func restarted(as identity: RestartedIdentity, within patience: Duration) async throws -> Client?
+}
+
+/// How a device is found after a restart.
+package enum RestartedIdentity: Hashable, Sendable {
+  case same
+  /// A Nordic bootloader without bonds advertises with the last byte of the address plus one.
+  case nextAddress
+  /// The application that such a bootloader starts: the last byte of the bootloader's address minus one.
+  case previousAddress
+  /// The name that was set before the restart.
+  case named(String)
+}
+
+/// What an update will do.
+package struct UpdatePlan: Hashable, Sendable {
+  /// The version that runs now, as the device reports it. Nil if it does not.
+  package var runningVersion: String?
+  package var runningHash: [UInt8]?
+  /// The version in the file. Nil if the file has none.
+  package var version: String?
+  package var hash: [UInt8]?
+  /// The number of bytes that the device gets.
+  package var bytes = 0
+  /// The steps that are left, in order. Empty if the device already runs this image.
+  package var steps: [UpdateStep] = []
+  /// Whether the device returns to the old image by itself if the new one is not confirmed.
+  package var canRevert = false
+  package var notes: [UpdateNote] = []
+
+  package init() {}
+}
+
+package enum UpdateStep: Hashable, Sendable {
+  /// Resets the device, so that an image on trial or a pending one ends.
+  case finishEarlier
+  case enterBootloader
+  /// The zero-based number of the image or of the part, and their count.
+  case upload(Int, of: Int)
+  case test
+  case restart
+  /// Compares version and hash with the file.
+  case compare
+  case confirm
+}
+
+package enum UpdateEvent: Hashable, Sendable {
+  case began(UpdateStep)
+  /// The bytes of the current upload that were sent, that the device confirmed, and all.
+  case progress(sent: Int, confirmed: Int, total: Int)
+  /// The upload goes on at this byte, because the device already has those before.
+  case resumed(at: Int)
+  case note(UpdateNote)
+}
+
+/// A fact that changes nothing, but that people should know.
+package enum UpdateNote: Hashable, Sendable {
+  /// The padding at the end of the file, in bytes, is left out.
+  case paddingLeftOut(Int)
+  /// The image is encrypted, so its hash cannot be checked before the upload.
+  case encrypted
+  /// The image is compressed. The device reports another hash after the restart.
+  case compressed
+  /// The device runs the same content. The signature may differ.
+  case sameContent
+  /// The device does not join the parts of a message, so each message is one write.
+  case noReassembly
+  /// The device did not come back within this time.
+  case notBackWithin(Duration)
+}
+
+/// The result of an update.
+package struct UpdateOutcome: Hashable, Sendable {
+  package var versionBefore: String?
+  package var hashBefore: [UInt8]?
+  /// The version that runs now. Nil if the device does not report it.
+  package var versionAfter: String?
+  package var hashAfter: [UInt8]?
+  /// Whether the new image stays after the next restart. Nil if the protocol does not know trials.
+  package var isConfirmed: Bool?
+  /// The bytes sent by this call, without those that the device already had.
+  package var bytes = 0
+  /// The number of times that the upload was resumed.
+  package var resumptions = 0
+
+  package init() {}
+}
+
+/// The error of an update that was installed, but not proven.
+package enum UnprovenUpdate: Error, Hashable, Sendable {
+  /// The device did not come back. The new image is not confirmed, so the device reverts at its next restart if it can.
+  case notBack(canRevert: Bool)
+  /// Another image runs than the one that was sent: the device reverted, or refused to start it.
+  case otherImage(version: String?, hash: [UInt8]?)
+}

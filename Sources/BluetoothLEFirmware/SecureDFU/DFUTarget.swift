@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+package import BluetoothLE
+import BluetoothLEText
+
+/// A bootloader with Nordic Secure DFU, on one link.
+@LoopActor
+package final class DFUTarget {
+  package nonisolated static let service = UUID(0xFE59)
+
+  /// Whether the last object was executed, so that the device may restart before its answer arrives.
+  private(set) var isFinishing = false
+  /// Whether a transfer began with bytes that the device already had.
+  private(set) var isResumed = false
+  /// The number of packets for each of which the device sends a receipt. Zero for none.
+  private var receipts: Int
+  private let client: Client
+  private let control, packets: AttributeHandle
+  private let answers: Subscription
+
+  /// Returns whether the device runs a bootloader. An application that can start one has the same service.
+  package nonisolated static func isTarget(_ table: AttributeTable) -> Bool {
+    characteristic(1, table) != nil && characteristic(2, table) != nil
+  }
+
+  private nonisolated static func characteristic(_ number: UInt64, _ table: AttributeTable) -> Characteristic? {
+    table.services.first { $0.uuid == service }?.characteristics.first { $0.uuid == .dfu(0x8EC9_0000 + number) }
+  }
+
+  /// Subscribes to the control point, and turns receipts off.
+  init(_ client: Client, receipts: Int) async throws {
+    let table = try await client.discover()
+    guard let control = Self.characteristic(1, table), let packet = Self.characteristic(2, table) else { throw DFUError.noTarget }
+    if client.requestedMTU == nil { try await client.exchangeMTU() }
+    (self.client, self.receipts, self.control, packets) = (client, min(receipts, 0xFFFF), control.valueHandle, packet.valueHandle)
+    answers = try await client.subscribe(control, kind: .notification)
+    try await request(.setPRN, [0, 0])
+  }
+
+  /// Sends a request and waits for its answer: 60 s for `create`, which may erase, and for `execute`, which may verify. Otherwise 10 s.
+  @discardableResult
+  private func request(_ operation: DFUOperation, _ values: [UInt8] = []) async throws -> DFUObjectState {
+    try await client.writeRequest([operation.rawValue] + values, to: control)
+    let limit = Duration.seconds(operation == .create || operation == .execute ? 60 : 10)
+    if let state = try await answer(to: operation, within: limit) { return state }
+    throw DFUError.noAnswer(operation, after: limit)
+  }
+
+  /// Waits for an answer, and drops others, such as late receipts. Returns nil after the limit.
+  private func answer(to operation: DFUOperation, within limit: Duration) async throws -> DFUObjectState? {
+    let deadline = EventLoop.shared.now.advanced(by: limit)
+    while let event = try await answers.next(until: deadline) {
+      if let state = try DFUObjectState(answer: event.value, to: operation) { return state }
+    }
+    return nil
+  }
+
+  private func little(_ number: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } }
+
+  /// Transfers an init packet or an image, object by object.
+  ///
+  /// The bound for objects of S bytes is S / (⌈⌈S / p⌉ / e⌉ × i + 3 × r) bytes per second, with packets of p bytes, e packets in a connection
+  /// event, the interval i, and the time r from a request to its answer: usually one interval. The requests are `crc`, which is sent directly
+  /// after the last packet, `execute` and `create`. Each waits for the answer to the one before: `execute` makes wrong bytes permanent, and a
+  /// bootloader that is still writing its flash may put `execute` off, so that a `create` would discard the object.
+  /// - Parameters:
+  ///   - resumes: Whether to continue with the bytes that the device has.
+  ///   - onProgress: Receives the offsets after the last byte sent and after the last executed object, first where the transfer begins.
+  func transfer(
+    _ bytes: [UInt8], as type: DFUObjectType, resumes: Bool, _ onProgress: @LoopActor (Int, Int) throws -> Void = { _, _ in }
+  ) async throws {
+    let state = try await request(.select, [type.rawValue])
+    guard type == .data || bytes.count <= state.maximum else { throw DFUError.initPacketTooLarge(bytes.count, limit: state.maximum) }
+    var (plan, crc) = (DFUObjectPlan(bytes, state, resumes: resumes), CRC32())
+    isResumed = isResumed || plan.offset > 0
+    try onProgress(plan.offset, plan.object.lowerBound)
+    crc.add(bytes[..<plan.object.lowerBound])
+    while true {
+      let mayBeExecuted = plan.isComplete && !plan.isLast
+      if plan.isComplete { crc.add(bytes[plan.object]) } else { try await fill(plan, type, bytes, &crc, onProgress) }
+      isFinishing = type == .data && plan.isLast
+      do { try await request(.execute) } catch DFUError.refused(_, .notPermitted, _) where mayBeExecuted {}
+      try onProgress(plan.object.upperBound, plan.object.upperBound)
+      if plan.isLast { return }
+      plan.advance()
+    }
+  }
+
+  /// Sends an object as fast as the link accepts it, in packets of whole words, because bootloaders write them to flash. Tries up to three
+  /// times until the device has the right CRC, the last time with a receipt for each packet. `crc` advances over the object.
+  private func fill(
+    _ plan: DFUObjectPlan, _ type: DFUObjectType, _ bytes: [UInt8], _ crc: inout CRC32, _ onProgress: @LoopActor (Int, Int) throws -> Void
+  ) async throws {
+    let (head, start, end, size) = (crc, plan.object.lowerBound, plan.object.upperBound, (client.mtu - 3) / 4 * 4)
+    attempts: for attempt in 1...3 {
+      let first = attempt == 1 ? plan.offset : start
+      crc = head
+      crc.add(bytes[start..<first])
+      if attempt > 1 || !plan.isCreated { try await request(.create, [type.rawValue] + little(end - start, 4)) }
+      if attempt == 3, type == .data { receipts = 1 }
+      // Bootloaders of nRF5 SDK 12 count packets from `create`, those of SDK 15 from this request.
+      if receipts > 0, type == .data { try await request(.setPRN, little(receipts, 2)) }
+      for offset in stride(from: first, to: end, by: size) {
+        let packet = bytes[offset..<min(offset + size, end)]
+        try await client.writeCommand(packet, to: packets)
+        crc.add(packet)
+        try onProgress(packet.endIndex, start)
+        guard receipts > 0, type == .data, ((offset - first) / size + 1).isMultiple(of: receipts) else { continue }
+        var state = try await answer(to: .crc, within: .seconds(1))
+        if state == nil { state = try await request(.crc) }
+        guard state?.offset == packet.endIndex, state?.crc == crc.value else { continue attempts }
+      }
+      let state = try await request(.crc)
+      if state.offset == end, state.crc == crc.value { return }
+    }
+    throw DFUError.crcMismatch(type, at: start, tries: 3)
+  }
+}

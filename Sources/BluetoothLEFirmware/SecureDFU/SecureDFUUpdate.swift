@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+import BluetoothLE
+
+/// The choices of a user for Nordic Secure DFU.
+package struct DFUOptions: Hashable, Sendable {
+  /// The number of packets for each of which the device sends a receipt, up to 65535. Nil and 0 mean none.
+  package var prn: Int?
+  /// Whether to continue with the bytes that the device has. Otherwise, each part starts from its beginning, also after a lost link.
+  package var resumes: Bool
+
+  package init(prn: Int? = nil, resumes: Bool = true) { (self.prn, self.resumes) = (prn, resumes) }
+}
+
+/// An update by Nordic Secure DFU. Its bytes are those of the binaries, without the init packets. The device reports no versions.
+package final class SecureDFUUpdate: UpdateProcedure {
+  private let files: DFUPackage
+  private let options: DFUOptions
+  private var outcome = UpdateOutcome()
+  /// How the application is found after the last part.
+  private var application = RestartedIdentity.previousAddress
+  /// The time in which a bootloader, and then the application, must come back.
+  private let patience = Duration.seconds(20)
+
+  package init(_ package: DFUPackage, options: DFUOptions = DFUOptions()) { (files, self.options) = (package, options) }
+
+  package func plan(_ device: any UpdateDevice) async throws -> UpdatePlan {
+    try files.validate()
+    let table = try await device.client().discover()
+    guard DFUTarget.isTarget(table) || DFUTarget.isButtonless(table) else { throw DFUError.noTarget }
+    var plan = UpdatePlan()
+    (plan.version, plan.hash) = (files.parts.last?.initPacket.firmwareVersion.map { String($0) }, files.parts.last?.initPacket.hash)
+    plan.bytes = files.parts.reduce(0) { $0 + $1.binary.count }
+    plan.steps = DFUTarget.isTarget(table) ? [] : [.enterBootloader]
+    plan.steps += files.parts.indices.flatMap { [.upload($0, of: files.parts.count), .restart] }
+    return plan
+  }
+
+  package func run(_ device: any UpdateDevice, _ onEvent: @escaping @LoopActor (UpdateEvent) throws -> Void) async throws -> UpdateOutcome {
+    outcome = UpdateOutcome()
+    for (index, part) in files.parts.enumerated() {
+      try await install(part, .upload(index, of: files.parts.count), device, onEvent)
+      try onEvent(.began(.restart))
+      let isLast = index == files.parts.count - 1
+      if try await device.restarted(as: isLast ? application : .same, within: patience) != nil { continue }
+      guard isLast else { throw DFUError.bootloaderNotFound }
+      try onEvent(.note(.notBackWithin(patience)))
+    }
+    return outcome
+  }
+
+  /// Sends one part, and continues after each lost link.
+  private func install(
+    _ part: DFUPackage.Part, _ step: UpdateStep, _ device: any UpdateDevice, _ onEvent: @LoopActor (UpdateEvent) throws -> Void
+  ) async throws {
+    var (client, target): (Client, DFUTarget?) = (try await device.client(), nil)
+    while true {
+      do {
+        client = try await bootloader(client, device, isFinishing: target?.isFinishing ?? false, onEvent)
+        if target == nil { try onEvent(.began(step)) }
+        let open = try await DFUTarget(client, receipts: max(0, options.prn ?? 0))
+        target = open
+        do { return try await send(part, open, resumes: options.resumes, onEvent) } catch DFUError.crcMismatch where open.isResumed,
+          DFUError.refused(_, .notPermitted, _) where open.isResumed
+        {
+          // The device kept bytes of another update, or lost some of its own: the part starts from its beginning.
+          return try await send(part, open, resumes: false, onEvent)
+        }
+      } catch  where DFUError.isLostLink(error, client) {
+        client = try await device.reconnect(after: error)
+        outcome.resumptions += 1
+      }
+    }
+  }
+
+  private func send(
+    _ part: DFUPackage.Part, _ target: DFUTarget, resumes: Bool, _ onEvent: @LoopActor (UpdateEvent) throws -> Void
+  ) async throws {
+    try await target.transfer(part.initPacketBytes, as: .command, resumes: resumes)
+    var last: Int?
+    try await target.transfer(part.binary, as: .data, resumes: resumes) { sent, confirmed in
+      if last == nil, sent > 0 { try onEvent(.resumed(at: sent)) }
+      outcome.bytes += max(0, sent - (last ?? sent))
+      last = sent
+      try onEvent(.progress(sent: sent, confirmed: confirmed, total: part.binary.count))
+    }
+  }
+
+  /// Returns a client of the bootloader. Starts the bootloader first if the application runs.
+  private func bootloader(
+    _ client: Client, _ device: any UpdateDevice, isFinishing: Bool, _ onEvent: @LoopActor (UpdateEvent) throws -> Void
+  ) async throws -> Client {
+    let table = try await client.discover()
+    if DFUTarget.isTarget(table) { return client }
+    guard !isFinishing else { throw DFUError.lastExecuteUnanswered }
+    guard let button = DFUTarget.button(table) else { throw DFUError.noTarget }
+    try onEvent(.began(.enterBootloader))
+    try await DFUTarget.enterBootloader(client, button)
+    application = button.uuid == DFUTarget.bonded ? .same : .previousAddress
+    var restarted = try await device.restarted(as: application == .same ? .same : .nextAddress, within: patience)
+    if restarted == nil, application != .same { restarted = try await device.restarted(as: .named("DfuTarg"), within: patience) }
+    guard let restarted, DFUTarget.isTarget(try await restarted.discover()) else { throw DFUError.bootloaderNotFound }
+    return restarted
+  }
+}
