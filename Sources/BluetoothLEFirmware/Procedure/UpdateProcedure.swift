@@ -35,6 +35,8 @@ package enum RestartedIdentity: Hashable, Sendable {
   case nextAddress
   /// The application that such a bootloader starts: the last byte of the bootloader's address minus one.
   case previousAddress
+  /// The address of the device before the update, as the user named it.
+  case original
   /// The name that was set before the restart.
   case named(String)
 }

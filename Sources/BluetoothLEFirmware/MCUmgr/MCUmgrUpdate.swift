@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+import BluetoothLE
+
+/// The choices of a user for an update with MCUmgr.
+package struct MCUmgrOptions: Hashable, Sendable {
+  /// The number of the image, above 0 only on devices with several images.
+  package var image: Int
+  /// Whether the new image stays after its first start. Otherwise it remains on trial.
+  package var confirms: Bool
+  /// Whether to continue with the bytes that the device has. Otherwise, the upload starts from its beginning, also after a lost link.
+  package var resumes: Bool
+  /// The time in which the device must come back after a restart. A swap of large slots takes more than a minute.
+  package var patience: Duration
+
+  package init(image: Int = 0, confirms: Bool = true, resumes: Bool = true, patience: Duration = .seconds(120)) {
+    (self.image, self.confirms, self.resumes, self.patience) = (image, confirms, resumes, patience)
+  }
+}
+
+/// An update with MCUmgr: upload, one trial, and confirmation after the comparison of the hashes.
+package final class MCUmgrUpdate: UpdateProcedure {
+  private let file: ImageFile
+  private let options: MCUmgrOptions
+  private var outcome = UpdateOutcome()
+  private var management: ManagementClient?
+
+  package init(_ image: ImageFile, options: MCUmgrOptions = MCUmgrOptions()) { (file, self.options) = (image, options) }
+
+  package func plan(_ device: any UpdateDevice) async throws -> UpdatePlan {
+    try file.validate()
+    let state = try await read(device)
+    var plan = UpdatePlan()
+    (plan.runningVersion, plan.runningHash) = (state.running?.version, state.running?.hash)
+    (plan.version, plan.hash, plan.canRevert) = (file.version.description, file.hash, state.bootloader.mode.canRevert)
+    plan.steps = state.steps
+    if file.hashCheck == .encrypted { plan.notes.append(.encrypted) }
+    if file.isCompressed { plan.notes.append(.compressed) }
+    if state.isInstalled() { plan.notes.append(.sameContent) }
+    guard plan.steps.contains(.upload(0, of: 1)) else { return plan }
+    plan.bytes = file.upload.count
+    if file.padding > 0 { plan.notes.append(.paddingLeftOut(file.padding)) }
+    if state.list != nil, try await check(state, device) { plan.notes.append(.noReassembly) }
+    return plan
+  }
+
+  package func run(_ device: any UpdateDevice, _ onEvent: @escaping @LoopActor (UpdateEvent) throws -> Void) async throws -> UpdateOutcome {
+    try file.validate()
+    outcome = UpdateOutcome()
+    var state = try await read(device)
+    (outcome.versionBefore, outcome.hashBefore) = (state.running?.version, state.running?.hash)
+    // A pending image starts its trial with the first restart, which the second one ends.
+    for _ in 1...3 where state.isBlocked {
+      try onEvent(.began(.finishEarlier))
+      state = try await restart(device, as: .same)
+    }
+    guard !state.isBlocked else { throw ManagementError.stillBlocked }
+    if state.bootloader.mode == .firmwareLoader {
+      try await load(&state, device, onEvent)
+    } else if !state.isInstalled() {
+      if state.stored == nil { try await upload(state, device, onEvent) }
+      if state.needsTest { try await test(&state, device, onEvent) }
+      try await start(&state, device, onEvent)
+    }
+    if state.needsConfirmation {
+      try onEvent(.began(.confirm))
+      try await confirm(&state, device)
+    }
+    (outcome.versionAfter, outcome.hashAfter) = (state.running?.version, state.running?.hash)
+    outcome.isConfirmed = state.bootloader.mode.hasTrials ? state.running?.isConfirmed : nil
+    return outcome
+  }
+
+  // MARK: Steps
+
+  private func upload(
+    _ state: UpdateState, _ device: any UpdateDevice, _ onEvent: @LoopActor (UpdateEvent) throws -> Void
+  ) async throws {
+    _ = try await check(state, device)
+    let (bytes, step) = (file.upload, UpdateStep.upload(0, of: 1))
+    var (isAgain, current) = (false, state)
+    try await onLink(device) { management in
+      if isAgain {
+        outcome.resumptions += 1
+        // Perhaps only the last answer was lost.
+        current.list = try await management.images()
+        if current.stored != nil || current.isInstalled() { return }
+      } else {
+        try onEvent(.began(step))
+      }
+      isAgain = true
+      var last: Int?
+      try await management.upload(bytes, image: options.image, resumes: options.resumes) { sent, confirmed in
+        if last == nil, sent > 0 { try onEvent(.resumed(at: sent)) }
+        outcome.bytes += max(0, sent - (last ?? sent))
+        last = sent
+        try onEvent(.progress(sent: sent, confirmed: confirmed, total: bytes.count))
+      }
+    }
+  }
+
+  private func test(_ state: inout UpdateState, _ device: any UpdateDevice, _ onEvent: @LoopActor (UpdateEvent) throws -> Void) async throws
+  {
+    try onEvent(.began(.test))
+    var current = state
+    try await onLink(device) { management in
+      current.list = try await management.images()
+      guard current.needsTest else { return }
+      // A server without this request, as in bootloaders, starts the image by itself.
+      do { current.list = try await management.setState(hash: file.hash, confirm: false) } catch ManagementError.refused(
+        _, .notSupported, _)
+      {}
+    }
+    state = current
+  }
+
+  /// Restarts into the new image, and compares it with the file. Restarts again if the command was lost with its link.
+  private func start(_ state: inout UpdateState, _ device: any UpdateDevice, _ onEvent: @LoopActor (UpdateEvent) throws -> Void)
+    async throws
+  {
+    let mode = state.bootloader.mode
+    for _ in 1...3 {
+      try onEvent(.began(.restart))
+      do { state = try await restart(device, as: mode == .firmwareLoader ? .original : .same) } catch ManagementError.notBack(let patience)
+      {
+        try onEvent(.note(.notBackWithin(patience)))
+        throw UnprovenUpdate.notBack(canRevert: mode.canRevert)
+      }
+      guard mode.hasTrials, state.stored?.isPending == true else { break }
+    }
+    try onEvent(.began(.compare))
+    guard state.list == nil || state.isInstalled(isSent: true) else { throw other(state) }
+  }
+
+  private func other(_ state: UpdateState) -> UnprovenUpdate {
+    .otherImage(version: state.running?.version, hash: state.running?.hash)
+  }
+
+  private func confirm(_ state: inout UpdateState, _ device: any UpdateDevice) async throws {
+    var current = state
+    try await onLink(device) { management in
+      // A device that was reset has returned to the old image, which a confirmation would not find.
+      current.list = try await management.images()
+      guard current.isInstalled(isSent: true) else { throw other(current) }
+      if current.needsConfirmation { current.list = try await management.setState(hash: nil, confirm: true) }
+    }
+    state = current
+  }
+
+  /// Updates a device with Nordic's firmware loader, which has the same commands, but only one slot and other links.
+  private func load(_ state: inout UpdateState, _ device: any UpdateDevice, _ onEvent: @LoopActor (UpdateEvent) throws -> Void) async throws
+  {
+    if state.list == nil {
+      try onEvent(.began(.enterBootloader))
+      let name = "FL_\(Int.random(in: 10_000...99_999))"
+      try await onLink(device) { try await $0.setLoaderName(name) }
+      state = try await restart(device, as: .named(name), bootMode: 1)
+    }
+    if !state.isInstalled() {
+      try await upload(state, device, onEvent)
+      state.list = try await onLink(device) { try await $0.images() }
+    }
+    guard state.isInstalled(isSent: true) else { throw other(state) }
+    let received = state.list
+    try await start(&state, device, onEvent)
+    // The application cannot tell what runs. The loader has told what it has received.
+    if state.list == nil { state.list = received }
+  }
+
+  // MARK: Links
+
+  /// Runs an operation, and again after each lost link.
+  private func onLink<T>(_ device: any UpdateDevice, _ body: @LoopActor (ManagementClient) async throws -> T) async throws -> T {
+    var client = try await device.client()
+    while true {
+      do {
+        if management?.client !== client { management = try await ManagementClient(client) }
+        if let management { return try await body(management) }
+      } catch  where ManagementClient.isLostLink(error, client) { client = try await device.reconnect(after: error) }
+    }
+  }
+
+  private func read(_ device: any UpdateDevice) async throws -> UpdateState {
+    try await onLink(device) { management in
+      let bootloader = try await management.bootloader()
+      var list: ImageList?
+      do { list = try await management.images() } catch ManagementError.refused(_, .notSupported, _)
+        where bootloader.mode == .firmwareLoader
+      {}
+      return UpdateState(file: file, options: options, bootloader: bootloader, list: list)
+    }
+  }
+
+  /// Makes all checks that need no byte of the image.
+  /// - Returns: Whether the messages are shorter than the device's buffer, because it does not join their parts.
+  private func check(_ state: UpdateState, _ device: any UpdateDevice) async throws -> Bool {
+    try await onLink(device) { management in
+      try state.check(try await management.slotInfo())
+      try await management.prepareUpload(file.upload, image: options.image)
+      let size = try await management.parameters()?.bufferSize ?? 0
+      return management.joinsParts == false && size > management.writeSize
+    }
+  }
+
+  /// - Throws: `ManagementError.notBack`.
+  private func restart(_ device: any UpdateDevice, as identity: RestartedIdentity, bootMode: Int? = nil) async throws -> UpdateState {
+    try await onLink(device) { try await $0.reset(bootMode: bootMode) }
+    management = nil
+    guard try await device.restarted(as: identity, within: options.patience) != nil else {
+      throw ManagementError.notBack(after: options.patience)
+    }
+    return try await read(device)
+  }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What an update has read from a device, and what is left to do.
+struct UpdateState: Sendable {
+  let file: ImageFile
+  let options: MCUmgrOptions
+  let bootloader: BootloaderInfo
+  /// Nil while the main application of a device with a firmware loader runs, which has no image commands.
+  var list: ImageList?
+
+  private var mode: BootloaderMode { bootloader.mode }
+  private var images: [ImageState] { list?.images.filter { $0.image == options.image } ?? [] }
+
+  /// The image that runs. A firmware loader reports the image that it has received, in slot 0.
+  var running: ImageState? { images.first { $0.isActive } ?? (mode.hasTrials ? nil : images.first { $0.slot == 0 }) }
+
+  /// Whether the wanted image runs. The hash decides. Only without one, and only if `isSent`, the version does.
+  func isInstalled(isSent: Bool = false) -> Bool {
+    guard let running else { return false }
+    if let hash = running.hash { return hash == file.hash || hash == file.runningHash }
+    return isSent && running.version.flatMap { ImageVersion($0) } == file.version
+  }
+
+  /// The wanted image in a slot that does not run.
+  var stored: ImageState? { images.first { $0 != running && $0.hash == file.hash } }
+
+  /// Whether an image is on trial: it runs, but is not confirmed.
+  private var isOnTrial: Bool { mode.hasTrials && running.map { !$0.isConfirmed } ?? false }
+
+  /// Whether another image than the wanted one is on trial or pending. Then the device has no free slot until a restart.
+  var isBlocked: Bool {
+    guard mode.hasTrials, !isInstalled() else { return false }
+    return isOnTrial || images.contains { $0.isPending && $0 != running && $0.hash != file.hash }
+  }
+
+  var needsTest: Bool { mode.hasTrials && !isInstalled() && stored?.isPending != true }
+  var needsConfirmation: Bool { options.confirms && isOnTrial }
+
+  /// The steps that are left, as far as the device's state tells.
+  var steps: [UpdateStep] {
+    let upload = UpdateStep.upload(0, of: 1)
+    guard list != nil else { return [.enterBootloader, upload, .restart, .compare] }
+    if mode == .firmwareLoader { return (isInstalled() ? [] : [upload]) + [.restart, .compare] }
+    if isInstalled() { return needsConfirmation ? [.confirm] : [] }
+    // The restart returns to the confirmed image.
+    if isOnTrial, stored?.isConfirmed == true { return [.finishEarlier, .compare] }
+    let ending: [UpdateStep] = mode.hasTrials && mode != .overwriteOnly && options.confirms && stored?.isPermanent != true ? [.confirm] : []
+    return (isBlocked ? [.finishEarlier] : []) + (stored == nil ? [upload] : []) + (needsTest ? [.test] : []) + [.restart, .compare]
+      + ending
+  }
+
+  /// Checks what the device would refuse only after bytes were sent.
+  /// - Throws: `ManagementError.noSuchImage`, `imageTooLarge`, `downgradeForbidden`.
+  func check(_ slots: [SlotInfo]?) throws(ManagementError) {
+    let own = slots?.filter { $0.image == options.image }
+    guard own?.isEmpty != true || !images.isEmpty, options.image == 0 || own != nil || !images.isEmpty else {
+      throw .noSuchImage(options.image)
+    }
+    let target = mode.hasTrials || mode == .directXIP ? 1 - min(1, running?.slot ?? 0) : 0
+    let limit = own?.lazy.compactMap(\.maximumImageSize).first ?? own?.first { $0.slot == target }?.size
+    if let limit, file.upload.count > limit { throw .imageTooLarge(file.upload.count, limit: limit) }
+    if bootloader.forbidsDowngrade, let version = running?.version.flatMap({ ImageVersion($0) }), file.version < version,
+      (file.version.major, file.version.minor, file.version.revision) != (version.major, version.minor, version.revision)
+    {
+      throw .downgradeForbidden(running: version, file: file.version)
+    }
+  }
+}
