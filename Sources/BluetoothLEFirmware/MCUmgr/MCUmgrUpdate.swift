@@ -125,7 +125,7 @@ package final class MCUmgrUpdate: UpdateProcedure {
         try onEvent(.note(.notBackWithin(patience)))
         throw UnprovenUpdate.notBack(canRevert: mode.canRevert)
       }
-      guard mode.hasTrials, state.stored?.isPending == true else { break }
+      guard mode.hasTrials, !state.isInstalled(), state.stored?.isPending == true else { break }
     }
     try onEvent(.began(.compare))
     guard state.list == nil || state.isInstalled(isSent: true) else { throw other(state) }
