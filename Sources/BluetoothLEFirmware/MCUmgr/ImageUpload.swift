@@ -42,13 +42,10 @@ struct ImageUpload: Sendable {
   /// After a lost request, the device answers each later one with the same offset. Only the first of these answers counts.
   mutating func answered(_ sequence: UInt8, offset: Int) throws(ManagementError) {
     guard (0...total).contains(offset) else { throw .invalidAnswer(.upload) }
-    guard let request = take(sequence) else { return }
-    if offset == request.bytes.upperBound {
-      confirmed = offset
-      if offset > highest { (highest, failures) = (offset, 0) }
-    } else if request.round == round {
-      try jump(to: offset)
-    }
+    guard let request = take(sequence), request.round == round else { return }
+    guard offset == request.bytes.upperBound else { return try jump(to: offset) }
+    confirmed = offset
+    if offset > highest { (highest, failures) = (offset, 0) }
   }
 
   /// Removes a request, and all before it. Returns nil for an unknown one.
