@@ -5,7 +5,7 @@ import Testing
 
 @testable import BluetoothLEFirmware
 
-@Suite struct ImageUploadTests {
+@Suite(.timeLimit(.minutes(15))) struct ImageUploadTests {
   private static let file = Fixture.update(version: 2)
 
   /// Uploads the file, and returns the progress.

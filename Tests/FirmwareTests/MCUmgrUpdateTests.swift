@@ -5,7 +5,7 @@ import Testing
 
 @testable import BluetoothLEFirmware
 
-@Suite struct MCUmgrUpdateTests {
+@Suite(.timeLimit(.minutes(15))) struct MCUmgrUpdateTests {
   private static let (old, new, third) = (Fixture.update(version: 1), Fixture.update(version: 2), Fixture.update(version: 3))
   private static let upload = UpdateStep.upload(0, of: 1)
 

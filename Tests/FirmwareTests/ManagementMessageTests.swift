@@ -4,7 +4,7 @@ import Testing
 
 @testable import BluetoothLEFirmware
 
-@Suite struct ManagementMessageTests {
+@Suite(.timeLimit(.minutes(15))) struct ManagementMessageTests {
   @Test func theHeaderIsBigEndian() {
     let message = ManagementMessage(operation: 2, group: 0x0102, sequence: 0xFF, command: 5, body: [0xA0])
     #expect(message.encoded == [0x0A, 0, 0, 1, 1, 2, 0xFF, 5, 0xA0])

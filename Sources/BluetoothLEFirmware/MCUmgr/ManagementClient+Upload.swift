@@ -54,9 +54,8 @@ extension ManagementClient {
         upload.restart()
         continue
       }
-      let before = upload.confirmed
       try upload.answered(answer.sequence, offset: offset)
-      if upload.confirmed > before { busyEnd = nil }
+      if upload.confirmed == request.bytes.upperBound { busyEnd = nil }
       if upload.isComplete, fields.hash != nil, values["match"]?.bool == false { throw ManagementError.uploadMismatch }
       if !isBegun { try upload.confirmed == request.bytes.upperBound ? onProgress(0, 0) : onProgress(upload.confirmed, upload.confirmed) }
       isBegun = true
@@ -82,13 +81,11 @@ package struct UploadFields: Sendable {
   }
 
   private func body(_ offset: Int, _ data: ArraySlice<UInt8>) -> CBOR {
-    var members: [(String, CBOR)] = [("off", .integer(offset)), ("data", .bytes(Array(data)))]
-    if offset == 0 {
-      members.append(("len", .integer(bytes.count)))
-      if let hash { members.append(("sha", .bytes(hash))) }
-      if image != 0 { members.append(("image", .integer(image))) }
-    }
-    return .map(members.map { CBOR.Member(key: .text($0.0), value: $0.1) })
+    let isFirst = offset == 0
+    return .present([
+      ("off", .integer(offset)), ("data", .bytes(Array(data))), ("len", isFirst ? .integer(bytes.count) : nil),
+      ("sha", isFirst ? hash.map { .bytes($0) } : nil), ("image", isFirst && image != 0 ? .integer(image) : nil),
+    ])
   }
 
   /// The maximum number of data bytes in a request. Their length takes one more byte from 24 on, and two more from 256 on.

@@ -194,11 +194,7 @@ package final class ManagementClient {
   /// - Returns: The images with their new states.
   @discardableResult
   package func setState(hash: [UInt8]?, confirm: Bool) async throws -> ImageList {
-    let members =
-      (hash.map { [CBOR.Member(key: .text("hash"), value: .bytes($0))] } ?? []) + [
-        CBOR.Member(key: .text("confirm"), value: .bool(confirm))
-      ]
-    let answer = try await request(.setState, .map(members))
+    let answer = try await request(.setState, .present([("hash", hash.map { .bytes($0) }), ("confirm", .bool(confirm))]))
     // Some servers answer without the list.
     if let list = ImageList(answer) { return list }
     return try await images()
@@ -206,7 +202,7 @@ package final class ManagementClient {
 
   /// Erases a slot, counted over all images. Nil for the device's default. Waits up to 75 s.
   package func erase(slot: Int? = nil) async throws {
-    _ = try await request(.erase, slot.map { .map(["slot": .integer($0)]) } ?? .map([:]), within: Self.longLimit)
+    _ = try await request(.erase, .present([("slot", slot.map { .integer($0) })]), within: Self.longLimit)
     hasErased = true
   }
 
@@ -216,9 +212,8 @@ package final class ManagementClient {
   /// Resets the device, which ends the link. A link that ends before the answer is success.
   /// - Parameter bootMode: 1 for the bootloader, or the firmware loader, instead of the application.
   package func reset(bootMode: Int? = nil) async throws {
-    do { _ = try await request(.reset, bootMode.map { .map(["boot_mode": .integer($0)]) } ?? .map([:])) } catch
-      where Self.isLostLink(error, client)
-    {}
+    let body = CBOR.present([("boot_mode", bootMode.map { .integer($0) })])
+    do { _ = try await request(.reset, body) } catch  where Self.isLostLink(error, client) {}
   }
 
   /// Sets the name with which the firmware loader advertises.
@@ -230,5 +225,12 @@ package final class ManagementClient {
   /// Whether an operation failed because its link ended.
   static func isLostLink(_ error: any Error, _ client: Client) -> Bool {
     client.closed != nil && !(error is ManagementError) && !(error is CancellationError)
+  }
+}
+
+extension CBOR {
+  /// A map with text keys, without the values that are nil.
+  static func present(_ members: [(String, CBOR?)]) -> CBOR {
+    .map(members.compactMap { key, value in value.map { Member(key: .text(key), value: $0) } })
   }
 }

@@ -25,7 +25,8 @@ extension ManagementClient {
   @discardableResult
   package func prepareUpload(_ bytes: ArraySlice<UInt8>, image: Int = 0) async throws -> UploadFields {
     try await askForReassembly()
-    let limit = joinsParts == true ? max(writeSize, try await parameters()?.bufferSize ?? 0) : writeSize
+    let size = try await parameters()?.bufferSize ?? writeSize
+    let limit = joinsParts == true ? size : min(size, writeSize)
     guard let fields = UploadFields(bytes, image: image, limit: limit) else { throw ManagementError.mtuTooSmall(mtu: client.mtu) }
     return fields
   }

@@ -5,7 +5,7 @@ struct UpdateState: Sendable {
   let file: ImageFile
   let options: MCUmgrOptions
   let bootloader: BootloaderInfo
-  /// Nil while the main application of a device with a firmware loader runs, which has no image commands.
+  /// The images. Nil while the main application of a device with a firmware loader runs, which has no image commands.
   var list: ImageList?
 
   private var mode: BootloaderMode { bootloader.mode }
@@ -24,8 +24,11 @@ struct UpdateState: Sendable {
   /// The wanted image in a slot that does not run.
   var stored: ImageState? { images.first { $0 != running && $0.hash == file.hash } }
 
-  /// Whether an image is on trial: it runs, but is not confirmed.
-  private var isOnTrial: Bool { mode.hasTrials && running.map { !$0.isConfirmed } ?? false }
+  /// Whether an image is on trial: it runs, but is not confirmed. Modes that cannot revert confirm none, so the other slot must tell.
+  private var isOnTrial: Bool {
+    guard mode.hasTrials, let running, !running.isConfirmed else { return false }
+    return mode.canRevert || images.contains { $0 != running && $0.isConfirmed }
+  }
 
   /// Whether another image than the wanted one is on trial or pending. Then the device has no free slot until a restart.
   var isBlocked: Bool {
@@ -44,7 +47,8 @@ struct UpdateState: Sendable {
     if isInstalled() { return needsConfirmation ? [.confirm] : [] }
     // The restart returns to the confirmed image.
     if isOnTrial, stored?.isConfirmed == true { return [.finishEarlier, .compare] }
-    let ending: [UpdateStep] = mode.hasTrials && mode != .overwriteOnly && options.confirms && stored?.isPermanent != true ? [.confirm] : []
+    let ends = mode.canRevert || mode == .unknown
+    let ending: [UpdateStep] = ends && options.confirms && stored?.isPermanent != true ? [.confirm] : []
     return (isBlocked ? [.finishEarlier] : []) + (stored == nil ? [upload] : []) + (needsTest ? [.test] : []) + [.restart, .compare]
       + ending
   }
