@@ -33,7 +33,7 @@ import Testing
 
   // MARK: Speed
 
-  @Test(arguments: [(384, 4, 3), (1024, 4, 3), (2475, 2, 1), (384, 1, 1), (384, 20, 19)])
+  @Test(arguments: [(384, 4, 3), (1024, 4, 3), (2475, 2, 1), (384, 1, 1), (384, 20, 19), (128, 4, 3)])
   func messagesFillTheBufferAndTheWindow(_ size: Int, _ count: Int, _ window: Int) async throws {
     try await onLoop {
       let server = ManagementServer()

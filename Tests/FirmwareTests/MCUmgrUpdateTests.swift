@@ -76,6 +76,17 @@ import Testing
       let other = try await Self.run(overwrite)
       #expect(other.steps == [Self.upload, .test, .restart, .compare] && other.plan?.steps == other.steps)
       #expect(other.outcome?.isConfirmed == true)
+      // Such a device confirms nothing, which is no trial.
+      let ram = ManagementServer()
+      (ram.mode, ram.isConfirmed, ram.missing) = (.ramLoad, false, [.setState])
+      ram.onReset = { (ram.running, ram.other) = (ram.other, ManagementServer.Slot()) }
+      ram.onRequest = { operation, _ in
+        // The other slot is not confirmed either.
+        operation == .images ? CBOR.map(["images": .array([ram.running.entry])]).encoded : nil
+      }
+      let third = try await Self.run(ram)
+      #expect(third.steps == [Self.upload, .test, .restart, .compare] && third.plan?.steps == third.steps)
+      #expect(third.error == nil && third.outcome?.isConfirmed == nil && ram.sent(.setState).count == 1)
     }
   }
 

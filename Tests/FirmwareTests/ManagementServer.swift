@@ -10,6 +10,13 @@ final class ManagementServer: UpdateDevice {
   struct Slot {
     var bytes: [UInt8] = [] { didSet { image = try? ImageFile(bytes) } }
     private(set) var image: ImageFile?
+    /// The entry of a running image in a list, without flags that are not set.
+    var entry: CBOR {
+      .map([
+        "slot": .integer(0), "version": .text("\(image?.version.major ?? 0).0.0.4"), "hash": .bytes(image?.hash ?? []),
+        "active": .bool(true),
+      ])
+    }
   }
 
   var mtu = 247
@@ -117,7 +124,7 @@ final class ManagementServer: UpdateDevice {
     }
     let message = part
     part = []
-    guard message.count <= max(bufferSize, mtu - 3) else { return }
+    guard message.count <= bufferSize else { return }
     waiting += 1
     depth = max(depth, waiting)
     let link = channel
@@ -214,7 +221,7 @@ final class ManagementServer: UpdateDevice {
     guard let data = body["data"]?.bytes, let offset = body["off"]?.integer else { return refusal(20) }
     if offset == 0 {
       guard let total = body["len"]?.integer, data.count >= 32 else { return refusal(data.count < 32 ? 22 : 21) }
-      if isPending || !isConfirmed { return refusal(9) }
+      if isPending || !isConfirmed && mode != .ramLoad { return refusal(9) }
       if total > slotSize { return refusal(30) }
       let hash = body["sha"]?.bytes
       if session == nil || session?.hash != hash || hash == nil || session?.total != total { session = (hash, total, []) }

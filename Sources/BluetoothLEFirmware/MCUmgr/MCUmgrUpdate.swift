@@ -65,8 +65,7 @@ package final class MCUmgrUpdate: UpdateProcedure {
       try onEvent(.began(.confirm))
       try await confirm(&state, device)
     }
-    (outcome.versionAfter, outcome.hashAfter) = (state.running?.version, state.running?.hash)
-    outcome.isConfirmed = state.bootloader.mode.hasTrials ? state.running?.isConfirmed : nil
+    (outcome.versionAfter, outcome.hashAfter, outcome.isConfirmed) = (state.running?.version, state.running?.hash, state.isConfirmed)
     return outcome
   }
 

@@ -30,6 +30,9 @@ struct UpdateState: Sendable {
     return mode.canRevert || images.contains { $0 != running && $0.isConfirmed }
   }
 
+  /// Whether the running image stays. Nil if the device does not know trials.
+  var isConfirmed: Bool? { mode.hasTrials && running?.isConfirmed == true ? true : isOnTrial ? false : nil }
+
   /// Whether another image than the wanted one is on trial or pending. Then the device has no free slot until a restart.
   var isBlocked: Bool {
     guard mode.hasTrials, !isInstalled() else { return false }
