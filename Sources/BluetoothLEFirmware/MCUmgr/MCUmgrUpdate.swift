@@ -21,14 +21,18 @@ package struct MCUmgrOptions: Hashable, Sendable {
 package final class MCUmgrUpdate: UpdateProcedure {
   private let file: ImageFile
   private let options: MCUmgrOptions
+  private var state: UpdateState
   private var outcome = UpdateOutcome()
+  private var onEvent: @LoopActor (UpdateEvent) throws -> Void = { _ in }
   private var management: ManagementClient?
 
-  package init(_ image: ImageFile, options: MCUmgrOptions = MCUmgrOptions()) { (file, self.options) = (image, options) }
+  package init(_ image: ImageFile, options: MCUmgrOptions = MCUmgrOptions()) {
+    (file, self.options, state) = (image, options, UpdateState(file: image, options: options))
+  }
 
   package func plan(_ device: any UpdateDevice) async throws -> UpdatePlan {
     try file.validate()
-    let state = try await read(device)
+    try await read(device)
     var plan = UpdatePlan()
     (plan.runningVersion, plan.runningHash) = (state.running?.version, state.running?.hash)
     (plan.version, plan.hash, plan.canRevert) = (file.version.description, file.hash, state.bootloader.mode.canRevert)
@@ -39,130 +43,117 @@ package final class MCUmgrUpdate: UpdateProcedure {
     guard plan.steps.contains(.upload(0, of: 1)) else { return plan }
     plan.bytes = file.upload.count
     if file.padding > 0 { plan.notes.append(.paddingLeftOut(file.padding)) }
-    if state.list != nil, try await check(state, device) { plan.notes.append(.noReassembly) }
+    // The firmware loader has other slots and buffers than the application.
+    if state.list != nil, try await isSplit(device) { plan.notes.append(.noReassembly) }
     return plan
   }
 
   package func run(_ device: any UpdateDevice, _ onEvent: @escaping @LoopActor (UpdateEvent) throws -> Void) async throws -> UpdateOutcome {
     try file.validate()
-    outcome = UpdateOutcome()
-    var state = try await read(device)
+    (outcome, self.onEvent) = (UpdateOutcome(), onEvent)
+    try await read(device)
     (outcome.versionBefore, outcome.hashBefore) = (state.running?.version, state.running?.hash)
     // A pending image starts its trial with the first restart, which the second one ends.
     for _ in 1...3 where state.isBlocked {
       try onEvent(.began(.finishEarlier))
-      state = try await restart(device, as: .same)
+      try await restart(device, as: .same)
     }
     guard !state.isBlocked else { throw ManagementError.stillBlocked }
     if state.bootloader.mode == .firmwareLoader {
-      try await load(&state, device, onEvent)
+      try await load(device)
     } else if !state.isInstalled() {
-      if state.stored == nil { try await upload(state, device, onEvent) }
-      if state.needsTest { try await test(&state, device, onEvent) }
-      try await start(&state, device, onEvent)
+      if state.stored == nil { try await upload(device) }
+      if state.needsTest { try await test(device) }
+      try await start(device)
     }
-    if state.needsConfirmation {
-      try onEvent(.began(.confirm))
-      try await confirm(&state, device)
-    }
+    if state.needsConfirmation { try await confirm(device) }
     (outcome.versionAfter, outcome.hashAfter, outcome.isConfirmed) = (state.running?.version, state.running?.hash, state.isConfirmed)
     return outcome
   }
 
   // MARK: Steps
 
-  private func upload(
-    _ state: UpdateState, _ device: any UpdateDevice, _ onEvent: @LoopActor (UpdateEvent) throws -> Void
-  ) async throws {
-    _ = try await check(state, device)
-    let (bytes, step) = (file.upload, UpdateStep.upload(0, of: 1))
-    var (isAgain, current) = (false, state)
+  private func upload(_ device: any UpdateDevice) async throws {
+    _ = try await isSplit(device)
+    try onEvent(.began(.upload(0, of: 1)))
+    var isAgain = false
     try await onLink(device) { management in
       if isAgain {
         outcome.resumptions += 1
         // Perhaps only the last answer was lost.
-        current.list = try await management.images()
-        if current.stored != nil || current.isInstalled() { return }
-      } else {
-        try onEvent(.began(step))
+        state.list = try await management.images()
+        if state.stored != nil || state.isInstalled() { return }
       }
       isAgain = true
       var last: Int?
-      try await management.upload(bytes, image: options.image, resumes: options.resumes) { sent, confirmed in
+      try await management.upload(file.upload, image: options.image, resumes: options.resumes) { sent, confirmed in
         if last == nil, sent > 0 { try onEvent(.resumed(at: sent)) }
         outcome.bytes += max(0, sent - (last ?? sent))
         last = sent
-        try onEvent(.progress(sent: sent, confirmed: confirmed, total: bytes.count))
+        try onEvent(.progress(sent: sent, confirmed: confirmed, total: file.upload.count))
       }
     }
   }
 
-  private func test(_ state: inout UpdateState, _ device: any UpdateDevice, _ onEvent: @LoopActor (UpdateEvent) throws -> Void) async throws
-  {
+  private func test(_ device: any UpdateDevice) async throws {
     try onEvent(.began(.test))
-    var current = state
     try await onLink(device) { management in
-      current.list = try await management.images()
-      guard current.needsTest else { return }
-      // A server without this request, as in bootloaders, starts the image by itself.
-      do { current.list = try await management.setState(hash: file.hash, confirm: false) } catch ManagementError.refused(
-        _, .notSupported, _)
-      {}
+      state.list = try await management.images()
+      guard state.needsTest else { return }
+      // A server without this request starts the image by itself.
+      do { state.list = try await management.setState(hash: file.hash, confirm: false) } catch  where ManagementError.isUnsupported(error) {
+      }
     }
-    state = current
   }
 
   /// Restarts into the new image, and compares it with the file. Restarts again if the command was lost with its link.
-  private func start(_ state: inout UpdateState, _ device: any UpdateDevice, _ onEvent: @LoopActor (UpdateEvent) throws -> Void)
-    async throws
-  {
+  private func start(_ device: any UpdateDevice) async throws {
     let mode = state.bootloader.mode
     for _ in 1...3 {
       try onEvent(.began(.restart))
-      do { state = try await restart(device, as: mode == .firmwareLoader ? .original : .same) } catch ManagementError.notBack(let patience)
-      {
+      do { try await restart(device, as: mode == .firmwareLoader ? .original : .same) } catch ManagementError.notBack(let patience) {
         try onEvent(.note(.notBackWithin(patience)))
         throw UnprovenUpdate.notBack(canRevert: mode.canRevert)
       }
       guard mode.hasTrials, !state.isInstalled(), state.stored?.isPending == true else { break }
     }
     try onEvent(.began(.compare))
-    guard state.list == nil || state.isInstalled(isSent: true) else { throw other(state) }
+    if state.list != nil { try compare() }
   }
 
-  private func other(_ state: UpdateState) -> UnprovenUpdate {
-    .otherImage(version: state.running?.version, hash: state.running?.hash)
-  }
-
-  private func confirm(_ state: inout UpdateState, _ device: any UpdateDevice) async throws {
-    var current = state
-    try await onLink(device) { management in
-      // A device that was reset has returned to the old image, which a confirmation would not find.
-      current.list = try await management.images()
-      guard current.isInstalled(isSent: true) else { throw other(current) }
-      if current.needsConfirmation { current.list = try await management.setState(hash: nil, confirm: true) }
+  private func compare() throws {
+    guard state.isInstalled(isSent: true) else {
+      throw UnprovenUpdate.otherImage(version: state.running?.version, hash: state.running?.hash)
     }
-    state = current
+  }
+
+  private func confirm(_ device: any UpdateDevice) async throws {
+    try onEvent(.began(.confirm))
+    try await onLink(device) { management in
+      // A device that was reset after the comparison has returned to the old image.
+      state.list = try await management.images()
+      try compare()
+      if state.needsConfirmation { state.list = try await management.setState(hash: nil, confirm: true) }
+    }
   }
 
   /// Updates a device with Nordic's firmware loader, which has the same commands, but only one slot and other links.
-  private func load(_ state: inout UpdateState, _ device: any UpdateDevice, _ onEvent: @LoopActor (UpdateEvent) throws -> Void) async throws
-  {
+  private func load(_ device: any UpdateDevice) async throws {
     if state.list == nil {
       try onEvent(.began(.enterBootloader))
       let name = "FL_\(Int.random(in: 10_000...99_999))"
       try await onLink(device) { try await $0.setLoaderName(name) }
-      state = try await restart(device, as: .named(name), bootMode: 1)
+      try await restart(device, as: .named(name), bootMode: 1)
     }
     if !state.isInstalled() {
-      try await upload(state, device, onEvent)
+      try await upload(device)
       state.list = try await onLink(device) { try await $0.images() }
     }
-    guard state.isInstalled(isSent: true) else { throw other(state) }
+    try compare()
     let received = state.list
-    try await start(&state, device, onEvent)
+    try await start(device)
     // The application cannot tell what runs. The loader has told what it has received.
-    if state.list == nil { state.list = received }
+    state.list = state.list ?? received
   }
 
   // MARK: Links
@@ -178,20 +169,17 @@ package final class MCUmgrUpdate: UpdateProcedure {
     }
   }
 
-  private func read(_ device: any UpdateDevice) async throws -> UpdateState {
+  private func read(_ device: any UpdateDevice) async throws {
     try await onLink(device) { management in
-      let bootloader = try await management.bootloader()
-      var list: ImageList?
-      do { list = try await management.images() } catch ManagementError.refused(_, .notSupported, _)
-        where bootloader.mode == .firmwareLoader
-      {}
-      return UpdateState(file: file, options: options, bootloader: bootloader, list: list)
+      (state.bootloader, state.list) = (try await management.bootloader(), nil)
+      let isLoader = state.bootloader.mode == .firmwareLoader
+      do { state.list = try await management.images() } catch  where isLoader && ManagementError.isUnsupported(error) {}
     }
   }
 
   /// Makes all checks that need no byte of the image.
-  /// - Returns: Whether the messages are shorter than the device's buffer, because it does not join their parts.
-  private func check(_ state: UpdateState, _ device: any UpdateDevice) async throws -> Bool {
+  /// - Returns: Whether messages are shorter than the device's buffer, because it does not join their parts.
+  private func isSplit(_ device: any UpdateDevice) async throws -> Bool {
     try await onLink(device) { management in
       try state.check(try await management.slotInfo())
       try await management.prepareUpload(file.upload, image: options.image)
@@ -201,12 +189,12 @@ package final class MCUmgrUpdate: UpdateProcedure {
   }
 
   /// - Throws: `ManagementError.notBack`.
-  private func restart(_ device: any UpdateDevice, as identity: RestartedIdentity, bootMode: Int? = nil) async throws -> UpdateState {
+  private func restart(_ device: any UpdateDevice, as identity: RestartedIdentity, bootMode: Int? = nil) async throws {
     try await onLink(device) { try await $0.reset(bootMode: bootMode) }
     management = nil
     guard try await device.restarted(as: identity, within: options.patience) != nil else {
       throw ManagementError.notBack(after: options.patience)
     }
-    return try await read(device)
+    try await read(device)
   }
 }

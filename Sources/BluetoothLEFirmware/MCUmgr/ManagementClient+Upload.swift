@@ -5,10 +5,10 @@ import BluetoothLEText
 extension ManagementClient {
   /// Uploads bytes, usually an image up to the end of its TLVs.
   ///
-  /// The bound for messages of B bytes is min(e × D / (p × i), W × D / ((⌈p / e⌉ + 1) × i)) bytes per second, with D = B − 24 bytes of data or a
-  /// few more (the header, and a map with `off` and `data`), p = ⌈B / (MTU − 3)⌉ writes, e writes in a connection event, the interval i, and W
+  /// The bound for messages of B bytes is min(e × D / (p × i), W × D / ((⌈p / e⌉ + 1) × i)) bytes per second, with D = B − 26 bytes of data
+  /// (after the header, and a map with `off` and `data`), p = ⌈B / (MTU − 3)⌉ writes, e writes in a connection event, the interval i, and W
   /// requests at a time, one less than the device's buffers. The first term is the link, the second the round trip: the answer comes in the
-  /// event after the last write, and the next request goes in the one after. So each answer is followed by the next request at once.
+  /// event after the last write, and the next request goes in the one after. So the next request follows each answer at once.
   /// - Parameters:
   ///   - image: The number of the image, or of a slot from `uploadImage(forSlot:)`.
   ///   - resumes: Whether to continue with the bytes that the device has.

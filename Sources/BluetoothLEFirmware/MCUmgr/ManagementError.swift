@@ -53,6 +53,10 @@ package enum ManagementError: Error, Hashable, Sendable {
   case notBack(after: Duration)
   /// After several restarts, an image is still pending or on trial, so the device has no room for another one.
   case stillBlocked
+
+  static func isUnsupported(_ error: any Error) -> Bool {
+    if case refused(_, .notSupported, _)? = error as? Self { true } else { false }
+  }
 }
 
 /// The code of an error in an answer, with the group that the answer names. It need not be the group of the request.

@@ -4,15 +4,17 @@
 struct UpdateState: Sendable {
   let file: ImageFile
   let options: MCUmgrOptions
-  let bootloader: BootloaderInfo
+  var bootloader = BootloaderInfo(name: nil, mode: nil)
   /// The images. Nil while the main application of a device with a firmware loader runs, which has no image commands.
   var list: ImageList?
 
   private var mode: BootloaderMode { bootloader.mode }
   private var images: [ImageState] { list?.images.filter { $0.image == options.image } ?? [] }
 
-  /// The image that runs. A firmware loader reports the image that it has received, in slot 0.
-  var running: ImageState? { images.first { $0.isActive } ?? (mode.hasTrials ? nil : images.first { $0.slot == 0 }) }
+  /// The image that runs. Firmware loaders, and the images of other processors, are not active. Theirs is in slot 0.
+  var running: ImageState? {
+    images.first { $0.isActive } ?? (mode.hasTrials && options.image == 0 ? nil : images.first { $0.slot == 0 })
+  }
 
   /// Whether the wanted image runs. The hash decides. Only without one, and only if `isSent`, the version does.
   func isInstalled(isSent: Bool = false) -> Bool {
@@ -27,7 +29,7 @@ struct UpdateState: Sendable {
   /// Whether an image is on trial: it runs, but is not confirmed. Modes that cannot revert confirm none, so the other slot must tell.
   private var isOnTrial: Bool {
     guard mode.hasTrials, let running, !running.isConfirmed else { return false }
-    return mode.canRevert || images.contains { $0 != running && $0.isConfirmed }
+    return running.isActive && mode.canRevert || images.contains { $0 != running && $0.isConfirmed }
   }
 
   /// Whether the running image stays. Nil if the device does not know trials.
