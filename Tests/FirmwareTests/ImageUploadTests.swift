@@ -48,10 +48,10 @@ import Testing
     }
   }
 
-  @Test func withoutReassemblyEachMessageIsOneWrite() async throws {
+  @Test(arguments: [244, 245, 246, 247, 384]) func withoutReassemblyEachMessageIsOneWrite(_ size: Int) async throws {
     try await onLoop {
       let server = ManagementServer()
-      server.joinsParts = false
+      (server.joinsParts, server.bufferSize) = (false, size)
       try await Self.upload(server)
       #expect(server.other.bytes == Self.file)
       // Only the echo was longer, and its text cannot be taken for a request.

@@ -49,7 +49,6 @@ struct ImageUpload: Sendable {
   }
 
   /// Removes a request, and all before it. Returns nil for an unknown one.
-  @discardableResult
   private mutating func take(_ sequence: UInt8) -> Request? {
     guard let index = open.firstIndex(where: { $0.sequence == sequence }) else { return nil }
     defer { open.removeFirst(index + 1) }

@@ -67,7 +67,7 @@ package struct ManagementRefusal: Hashable, Sendable {
 
   package init(group: UInt16? = nil, code: Int) { (self.group, self.code) = (group, code) }
 
-  static let (notSupported, corrupt, busy, accessDenied) = (Self(code: 8), Self(code: 9), Self(code: 10), Self(code: 11))
+  static let (notSupported, busy, accessDenied) = (Self(code: 8), Self(code: 10), Self(code: 11))
 
   /// Reads the error in an answer: `{"err": {"group", "rc"}}` since version 1 of the protocol, or `{"rc"}`. Returns nil without one, or for 0.
   /// - Throws: `ManagementError.invalidAnswer` if the error is not readable.

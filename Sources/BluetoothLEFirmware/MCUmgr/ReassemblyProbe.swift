@@ -10,8 +10,8 @@ extension ManagementClient {
   /// part, with the right sequence number, that it is corrupt. All its other answers match no request.
   func askForReassembly() async throws {
     guard joinsParts == nil else { return }
-    guard let size = try await parameters()?.bufferSize, size > writeSize else { return joinsParts = false }
-    // A key of one character, and a text with a length of up to two bytes.
+    // The echo has a key of one character, and a text with a length of up to two bytes, so it may be two bytes shorter than the buffer.
+    guard let size = try await parameters()?.bufferSize, size > writeSize + 2 else { return joinsParts = false }
     let text = String(repeating: "x", count: max(1, min(size, writeSize + 40) - ManagementMessage.headerSize - 6))
     _ = try await send(.echo, .map(["d": .text(text)]), joining: true)
     let answer = try await answer(until: EventLoop.shared.now.advanced(by: .seconds(5)))
