@@ -26,14 +26,13 @@ package final class DFUTarget {
     table.services.first { $0.uuid == service }?.characteristics.first { $0.uuid == .dfu(0x8EC9_0000 + number) }
   }
 
-  /// Subscribes to the control point, and turns receipts off.
+  /// Subscribes to the control point.
   init(_ client: Client, receipts: Int) async throws {
     let table = try await client.discover()
     guard let control = Self.characteristic(1, table), let packet = Self.characteristic(2, table) else { throw DFUError.noTarget }
     if client.requestedMTU == nil { try await client.exchangeMTU() }
     (self.client, self.receipts, self.control, packets) = (client, min(receipts, 0xFFFF), control.valueHandle, packet.valueHandle)
     answers = try await client.subscribe(control, kind: .notification)
-    try await request(.setPRN, [0, 0])
   }
 
   /// Sends a request and waits for its answer: 60 s for `create`, which may erase, and for `execute`, which may verify. Otherwise 10 s.
@@ -68,6 +67,8 @@ package final class DFUTarget {
   func transfer(
     _ bytes: [UInt8], as type: DFUObjectType, resumes: Bool, _ onProgress: @LoopActor (Int, Int) throws -> Void = { _, _ in }
   ) async throws {
+    // Init packets need no receipts. An earlier transfer may have left them on.
+    if type == .command { try await request(.setPRN, [0, 0]) }
     let state = try await request(.select, [type.rawValue])
     guard type == .data || bytes.count <= state.maximum else { throw DFUError.initPacketTooLarge(bytes.count, limit: state.maximum) }
     var (plan, crc) = (DFUObjectPlan(bytes, state, resumes: resumes), CRC32())
@@ -95,6 +96,7 @@ package final class DFUTarget {
       let first = attempt == 1 ? plan.offset : start
       crc = head
       crc.add(bytes[start..<first])
+      if attempt > 1 { try onProgress(start, start) }
       if attempt > 1 || !plan.isCreated { try await request(.create, [type.rawValue] + little(end - start, 4)) }
       if attempt == 3, type == .data { receipts = 1 }
       // Bootloaders of nRF5 SDK 12 count packets from `create`, those of SDK 15 from this request.

@@ -1,0 +1,223 @@
+import BluetoothLEText
+import TestSupport
+
+@testable import BluetoothLEFirmware
+
+/// A device with the bootloader of the nRF5 SDK (`nrf_dfu_req_handler.c`). Loses links, packets and answers where a test asks for it.
+@LoopActor
+final class DFUDevice: UpdateDevice {
+  /// The characteristic with which the application starts the bootloader. Nil if it has none.
+  var button: UInt64? = 0x8EC9_0003
+  /// The address of the bootloader minus that of the application.
+  var distance = 1
+  var isSDK12 = false
+  var (commandLimit, objectLimit, mtu) = (512, 256, 23)
+  /// The number of connection attempts that are left after lost links.
+  var attempts = 3
+  /// The number of restarts after which the device is found.
+  var returns = 9
+  /// Replaces the answers to a request, which then has no effect. Nil for those of the SDK.
+  var answers: @LoopActor ([UInt8]) -> [[UInt8]]? = { _ in nil }
+  /// Changes a packet, given its zero-based number. Nil loses it.
+  var radio: @LoopActor (Int, [UInt8]) -> [UInt8]? = { $1 }
+  /// The number of the packet after which the link ends.
+  var lastPacket = -1
+  /// The number of the request at which the link ends, and whether it has an effect before.
+  var lastRequest = (number: -1, isDone: false)
+  /// Whether a lost link is also a restart, after which the unfinished object is gone.
+  var losesPower = false
+  /// The number of the receipt that is lost, from 1.
+  var lostReceipt = 0
+
+  private(set) var requests: [[UInt8]] = []
+  private(set) var packets: [[UInt8]] = []
+  /// The images that the device received, verified and started.
+  private(set) var installed: [[UInt8]] = []
+  private(set) var searches: [RestartedIdentity] = []
+  private(set) var events: [UpdateEvent] = []
+  private(set) var outcome = UpdateOutcome()
+  private(set) var receipts = 0
+  /// The number of bytes of images on the link.
+  private(set) var imageBytes = 0
+
+  var isBootloader = false
+  /// The init packet, whether it was accepted, and the image, of which the first `executed` bytes are permanent.
+  private(set) var (command, accepted, data, executed): ([UInt8], InitPacket?, [UInt8], Int) = ([], nil, [], 0)
+  private var (commandSize, objectSize, isCommand, prn, uncounted, isDone) = (0, 0, true, 0, 0, false)
+  /// The address now, and that of the last link.
+  private var (place, linkPlace) = (0, 0)
+  private var (server, channel, link): (PlainServer, MemoryChannel?, Client?) = (PlainServer([]), nil, nil)
+
+  /// Updates with a package, and keeps the events, also those before an error.
+  func update(_ package: DFUPackage, _ options: DFUOptions = DFUOptions()) async throws {
+    outcome = try await SecureDFUUpdate(package, options: options).run(self) { self.events.append($0) }
+  }
+
+  // MARK: UpdateDevice
+
+  func client() async throws -> Client {
+    if let link, link.closed == nil { return link }
+    let (near, far) = MemoryChannel.pair()
+    far.handler = { event in if case .received(let pdu) = event, !far.isClosed { self.receive(pdu) } }
+    (server, channel, linkPlace) = (PlainServer(isBootloader ? bootloaderItems : applicationItems), far, place)
+    server.largestMTU = mtu
+    let client = Client(near)
+    link = client
+    return client
+  }
+
+  func reconnect(after error: any Error) async throws -> Client {
+    guard attempts > 0 else { throw error }
+    attempts -= 1
+    return try await client()
+  }
+
+  func restarted(as identity: RestartedIdentity, within patience: Duration) async throws -> Client? {
+    searches.append(identity)
+    try await EventLoop.shared.sleep(for: .seconds(1))
+    #expect(link?.closed != nil, "the link does not end with a restart")
+    let isFound =
+      switch identity {
+      case .same: place == linkPlace
+      case .nextAddress: place == linkPlace + 1
+      case .previousAddress: place == linkPlace - 1
+      case .named(let name): isBootloader && name == "DfuTarg"
+      }
+    guard isFound, returns > 0 else { return nil }
+    returns -= 1
+    return try await client()
+  }
+
+  /// Sets the state that an earlier update left: its init packet, its bytes, how many of them are permanent, and the size of the last object.
+  func resume(_ packet: [UInt8], _ bytes: [UInt8], executed count: Int, object: Int = 0) throws {
+    (isBootloader, command, commandSize, accepted) = (true, packet, packet.count, try InitPacket(packet))
+    (data, executed, objectSize) = (bytes, count, object)
+  }
+
+  func lose() {
+    if losesPower { (data, objectSize) = (Array(data[..<executed]), 0) }
+    channel?.lose(LinkLost("cut"))
+  }
+
+  func restart(bootloader: Bool) {
+    (isBootloader, place) = (bootloader, bootloader ? distance : 0)
+    channel?.lose(LinkLost("restart"))
+  }
+
+  // MARK: Attributes
+
+  private func characteristic(_ handle: UInt16, _ number: UInt64, _ properties: UInt8) -> [PlainServer.Item] {
+    let value = AttributeHandle(rawValue: handle + 1)
+    return [
+      .init(
+        handle: AttributeHandle(rawValue: handle), type: UUID(0x2803),
+        value: [properties, UInt8(handle + 1), 0] + UUID.dfu(number).attBytes),
+      .init(handle: value, type: .dfu(number), value: []),
+    ] + (properties > 4 ? [.init(handle: AttributeHandle(rawValue: handle + 2), type: UUID(0x2902), value: [0, 0])] : [])
+  }
+
+  private var bootloaderItems: [PlainServer.Item] {
+    [.init(handle: 1, type: UUID(0x2800), value: [0x59, 0xFE])] + characteristic(2, 0x8EC9_0001, 0x18) + characteristic(5, 0x8EC9_0002, 4)
+  }
+
+  private var applicationItems: [PlainServer.Item] {
+    let service = button == 0x8E40_0001 ? UUID.dfu(0x8E40_0001) : UUID(0xFE59)
+    return [.init(handle: 0x20, type: UUID(0x2800), value: service.attBytes)] + (button.map { characteristic(0x21, $0, 0x38) } ?? [])
+  }
+
+  private func send(_ value: [UInt8]) {
+    let isIndication = !isBootloader && button != 0x8E40_0001
+    guard server.items.first(where: { $0.type == UUID(0x2902) })?.value == [isIndication ? 2 : 1, 0] else { return }
+    channel?.send((isIndication ? [0x1D] : [0x1B]) + [isBootloader ? 3 : 0x22, 0] + value)
+  }
+
+  private func receive(_ pdu: [UInt8]) {
+    if let response = server.answer(pdu) { channel?.send(response) }
+    guard pdu.count > 3 else { return }
+    switch (pdu[0], pdu[1], isBootloader) {
+    case (0x12, 3, true): answer(Array(pdu[3...]))
+    case (0x12, 0x22, false): press(Array(pdu[3...]))
+    case (0x52, 6, true): take(Array(pdu[3...]))
+    default: break
+    }
+  }
+
+  // MARK: Secure DFU
+
+  private func press(_ request: [UInt8]) {
+    let replies = answers(request)
+    for reply in replies ?? [[0x20, 1, 1]] { send(reply) }
+    if replies == nil { restart(bootloader: true) }
+  }
+
+  private func answer(_ request: [UInt8]) {
+    let isLast = requests.count == lastRequest.number
+    requests.append(request)
+    if isLast, !lastRequest.isDone { return lose() }
+    let replies = answers(request) ?? [[0x60, request[0]] + perform(request)]
+    if isLast { lose() }
+    for reply in replies { send(reply) }
+    guard isDone, let accepted else { return }
+    installed.append(data)
+    reset()
+    restart(bootloader: accepted.type != .application)
+  }
+
+  private func reset() { (command, accepted, data, executed, objectSize, isDone) = ([], nil, [], 0, 0, false) }
+
+  private var state: [UInt8] {
+    var crc = CRC32()
+    crc.add((isCommand ? command : data)[...])
+    return Fixture.little(isCommand ? command.count : data.count, 4) + Fixture.little(Int(crc.value), 4)
+  }
+
+  /// Does what a request asks. Returns the result and the values of the answer.
+  private func perform(_ request: [UInt8]) -> [UInt8] {
+    let size = request.dropFirst(request[0] == 2 ? 1 : 2).reversed().reduce(0) { $0 << 8 | Int($1) }
+    if request[0] == 1 || request[0] == 6 { isCommand = request[1] == 1 }
+    switch request[0] {
+    case 1 where isCommand:
+      guard size <= commandLimit else { return [4] }
+      reset()
+      commandSize = size
+    case 1:
+      guard let total = accepted?.size, executed + size <= total else { return [8] }
+      guard size == min(objectLimit, total - executed) else { return [3] }
+      (objectSize, data) = (size, Array(data[..<executed]))
+      if isSDK12 { uncounted = 0 }
+    case 2:
+      prn = size
+      if !isSDK12 { uncounted = 0 }
+    case 3: return [1] + state
+    case 4 where isCommand:
+      guard command.count == commandSize else { return [8] }
+      accepted = try? accepted ?? InitPacket(command)
+      return accepted == nil ? [11, 4] : [1]
+    case 4:
+      guard let accepted, data.count - executed == objectSize else { return [8] }
+      executed = data.count
+      // Only newer bootloaders take a second `execute`.
+      if !isSDK12 { objectSize = 0 }
+      guard data.count == accepted.size else { break }
+      guard SHA2.sha256.hash(data) == accepted.hash else { return [11, 12] }
+      isDone = true
+    case 6: return [1] + Fixture.little(isCommand ? commandLimit : objectLimit, 4) + state
+    default: return [2]
+    }
+    return [1]
+  }
+
+  private func take(_ packet: [UInt8]) {
+    defer { if packets.count - 1 == lastPacket { lose() } }
+    packets.append(packet)
+    if !isCommand { imageBytes += packet.count }
+    guard let packet = radio(packets.count - 1, packet) else { return }
+    if isCommand, command.count + packet.count <= commandSize { command += packet }
+    if !isCommand, data.count - executed + packet.count <= objectSize { data += packet }
+    guard prn > 0 else { return }
+    uncounted += 1
+    guard uncounted >= prn else { return }
+    (uncounted, receipts) = (0, receipts + 1)
+    if receipts != lostReceipt { send([0x60, 3, 1] + state) }
+  }
+}
