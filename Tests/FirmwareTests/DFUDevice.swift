@@ -67,7 +67,7 @@ final class DFUDevice: UpdateDevice {
   }
 
   func reconnect(after error: any Error) async throws -> Client {
-    guard attempts > 0 else { throw error }
+    guard attempts > 0, place == linkPlace else { throw error }
     attempts -= 1
     return try await client()
   }
@@ -181,8 +181,9 @@ final class DFUDevice: UpdateDevice {
       reset()
       commandSize = size
     case 1:
-      guard let total = accepted?.size, executed + size <= total else { return [8] }
-      guard size == min(objectLimit, total - executed) else { return [3] }
+      guard let total = accepted?.size else { return [8] }
+      guard size == objectLimit || executed + size == total else { return [3] }
+      guard executed + size <= total else { return [8] }
       (objectSize, data) = (size, Array(data[..<executed]))
       if isSDK12 { uncounted = 0 }
     case 2:

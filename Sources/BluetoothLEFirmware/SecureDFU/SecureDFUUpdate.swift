@@ -38,9 +38,9 @@ package final class SecureDFUUpdate: UpdateProcedure {
   package func run(_ device: any UpdateDevice, _ onEvent: @escaping @LoopActor (UpdateEvent) throws -> Void) async throws -> UpdateOutcome {
     outcome = UpdateOutcome()
     for (index, part) in files.parts.enumerated() {
-      try await install(part, .upload(index, of: files.parts.count), device, onEvent)
-      try onEvent(.began(.restart))
       let isLast = index == files.parts.count - 1
+      try await install(part, .upload(index, of: files.parts.count), isLast: isLast, device, onEvent)
+      try onEvent(.began(.restart))
       if try await device.restarted(as: isLast ? application : .same, within: patience) != nil { continue }
       guard isLast else { throw DFUError.bootloaderNotFound }
       try onEvent(.note(.notBackWithin(patience)))
@@ -50,7 +50,8 @@ package final class SecureDFUUpdate: UpdateProcedure {
 
   /// Sends one part, and continues after each lost link.
   private func install(
-    _ part: DFUPackage.Part, _ step: UpdateStep, _ device: any UpdateDevice, _ onEvent: @LoopActor (UpdateEvent) throws -> Void
+    _ part: DFUPackage.Part, _ step: UpdateStep, isLast: Bool, _ device: any UpdateDevice,
+    _ onEvent: @LoopActor (UpdateEvent) throws -> Void
   ) async throws {
     var (client, target): (Client, DFUTarget?) = (try await device.client(), nil)
     while true {
@@ -66,8 +67,13 @@ package final class SecureDFUUpdate: UpdateProcedure {
           return try await send(part, open, resumes: false, onEvent)
         }
       } catch  where DFUError.isLostLink(error, client) {
-        client = try await device.reconnect(after: error)
         outcome.resumptions += 1
+        // The new application may have another address than the bootloader.
+        if isLast, let target, target.isFinishing, let other = try await device.restarted(as: application, within: patience) {
+          client = other
+        } else {
+          client = try await device.reconnect(after: error)
+        }
       }
     }
   }
