@@ -16,7 +16,7 @@ struct FuzzTarget: Sendable {
     .h4, .l2cap, .initiator, .responder, .att, .bearer, .client, .server, .host, .controller, .credits, .advertisement, .value, .words,
     .json, .lines, .arguments,
     .script, .expression, .predicate, .device, .packets, .peripheral, .recording, .replay, .trace, .packed, .cbor, .firmwareImage,
-    .hexFile, .zipArchive, .manifest, .initPacket, .management,
+    .hexFile, .zipArchive, .manifest, .initPacket, .management, .dfu,
   ]
 
   init(_ name: String, seeds: [[UInt8]] = [], words: [String] = [], run: @escaping @LoopActor @Sendable ([UInt8]) async -> Void) {

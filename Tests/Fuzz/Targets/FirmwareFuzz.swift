@@ -1,7 +1,8 @@
 import BluetoothLE
-import BluetoothLEFirmware
 import BluetoothLEText
 import TestSupport
+
+@testable import BluetoothLEFirmware
 
 extension FuzzTarget {
   /// CBOR as MCUmgr servers send it, and its rewritten form.
@@ -58,6 +59,32 @@ extension FuzzTarget {
     _ = packet.size
   }
 
+  /// Answers of a bootloader, and the objects that it gets next. The first bytes choose the request, the image and its length.
+  static let dfu = FuzzTarget("dfu", seeds: dfuAnswers) { bytes in
+    var tape = Tape(bytes)
+    let (how, image) = (tape.octet(), [UInt8](repeating: tape.octet(), count: Int(tape.number16() & 0x7FF)))
+    let operations: [DFUOperation] = [.select, .select, .select, .select, .crc, .create, .execute, .setPRN]
+    guard var state = try? DFUObjectState(answer: Array(tape.rest), to: operations[Int(how & 7)]) else { return }
+    if how & 8 != 0 {
+      // The right CRC, which nobody finds by chance.
+      var crc = CRC32()
+      crc.add(image.prefix(state.offset))
+      state.crc = crc.value
+    }
+    var plan = DFUObjectPlan(image, state, resumes: how & 16 == 0)
+    expect(plan.offset == (plan.isCreated ? state.offset : plan.object.lowerBound), "another offset")
+    expect(plan.object.lowerBound.isMultiple(of: state.maximum), "no beginning of an object")
+    for _ in 0...image.count {
+      expect(plan.object.count <= state.maximum && plan.object.upperBound <= image.count, "a long object")
+      expect((plan.object.lowerBound...plan.object.upperBound).contains(plan.offset), "an offset outside of the object")
+      if plan.isLast { return }
+      let end = plan.object.upperBound
+      plan.advance()
+      expect(plan.object.lowerBound == end && plan.offset == end && !plan.isCreated && !plan.isComplete, "a gap")
+    }
+    expect(false, "no last object")
+  }
+
   // MARK: Seeds
 
   private static let plainImage =
@@ -85,4 +112,8 @@ extension FuzzTarget {
       "1239" + "0a33" + "0801" + "122f" + "0801" + "1034" + "1a018d" + "2000" + "3808" + "4224" + "08031220"
         + String(repeating: "ab", count: 32) + "1000" + "1a0107")
     ?? []
+  private static let dfuAnswers = [
+    "0807e803600601000100001401000012345678", "0407e803600301000100008fa1b2c3", "0507e803600101", "0607e80360040b0c",
+  ]
+  .compactMap { Hex.decode($0) }
 }
