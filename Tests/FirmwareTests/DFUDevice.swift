@@ -10,37 +10,29 @@ final class DFUDevice: UpdateDevice {
   var button: UInt64? = 0x8EC9_0003
   /// The address of the bootloader minus that of the application.
   var distance = 1
-  var isSDK12 = false
   var (commandLimit, objectLimit, mtu) = (512, 256, 23)
-  /// The number of connection attempts that are left after lost links.
-  var attempts = 3
-  /// The number of restarts after which the device is found.
-  var returns = 9
+  /// The numbers of connection attempts after lost links, and of restarts after which the device is found, that are left.
+  var (attempts, returns) = (3, 9)
+  /// Whether a lost link is also a restart, after which the unfinished object is gone.
+  var (isSDK12, losesPower) = (false, false)
   /// Replaces the answers to a request, which then has no effect. Nil for those of the SDK.
   var answers: @LoopActor ([UInt8]) -> [[UInt8]]? = { _ in nil }
-  /// Changes a packet, given its zero-based number. Nil loses it.
-  var radio: @LoopActor (Int, [UInt8]) -> [UInt8]? = { $1 }
-  /// The number of the packet after which the link ends.
-  var lastPacket = -1
-  /// The number of the request at which the link ends, and whether it has an effect before.
-  var lastRequest = (number: -1, isDone: false)
-  /// Whether a lost link is also a restart, after which the unfinished object is gone.
-  var losesPower = false
-  /// The number of the receipt that is lost, from 1.
-  var lostReceipt = 0
+  /// Changes a packet. Nil loses it.
+  var radio: @LoopActor ([UInt8]) -> [UInt8]? = { $0 }
+  /// The zero-based numbers of the packet and of the request after which the link ends, and of the receipt that is lost.
+  var (lastPacket, lastRequest, lostReceipt) = (-1, -1, -1)
+  /// Whether the last request of a link has an effect.
+  var doesLast = false
 
-  private(set) var requests: [[UInt8]] = []
-  private(set) var packets: [[UInt8]] = []
+  private(set) var (requests, packets): ([[UInt8]], [[UInt8]]) = ([], [])
+  /// The numbers of receipts, and of bytes of images on the link.
+  private(set) var (receipts, imageBytes) = (0, 0)
   /// The images that the device received, verified and started.
   private(set) var installed: [[UInt8]] = []
   private(set) var searches: [RestartedIdentity] = []
-  private(set) var events: [UpdateEvent] = []
-  private(set) var outcome = UpdateOutcome()
-  private(set) var receipts = 0
-  /// The number of bytes of images on the link.
-  private(set) var imageBytes = 0
+  private(set) var (events, outcome): ([UpdateEvent], UpdateOutcome) = ([], UpdateOutcome())
 
-  var isBootloader = false
+  private(set) var isBootloader = false
   /// The init packet, whether it was accepted, and the image, of which the first `executed` bytes are permanent.
   private(set) var (command, accepted, data, executed): ([UInt8], InitPacket?, [UInt8], Int) = ([], nil, [], 0)
   private var (commandSize, objectSize, isCommand, prn, uncounted, isDone) = (0, 0, true, 0, 0, false)
@@ -48,9 +40,10 @@ final class DFUDevice: UpdateDevice {
   private var (place, linkPlace) = (0, 0)
   private var (server, channel, link): (PlainServer, MemoryChannel?, Client?) = (PlainServer([]), nil, nil)
 
-  /// Updates with a package, and keeps the events, also those before an error.
-  func update(_ package: DFUPackage, _ options: DFUOptions = DFUOptions()) async throws {
-    outcome = try await SecureDFUUpdate(package, options: options).run(self) { self.events.append($0) }
+  /// Updates, and keeps the events, also those before an error.
+  func update(_ package: DFUPackage? = nil, _ options: DFUOptions = DFUOptions()) async throws {
+    let update = SecureDFUUpdate(try package ?? SecureDFUTests.package(), options: options)
+    outcome = try await update.run(self) { self.events.append($0) }
   }
 
   // MARK: UpdateDevice
@@ -59,10 +52,9 @@ final class DFUDevice: UpdateDevice {
     if let link, link.closed == nil { return link }
     let (near, far) = MemoryChannel.pair()
     far.handler = { event in if case .received(let pdu) = event, !far.isClosed { self.receive(pdu) } }
-    (server, channel, linkPlace) = (PlainServer(isBootloader ? bootloaderItems : applicationItems), far, place)
-    server.largestMTU = mtu
     let client = Client(near)
-    link = client
+    (server, channel, link, linkPlace) = (PlainServer(items), far, client, place)
+    server.largestMTU = mtu
     return client
   }
 
@@ -88,10 +80,10 @@ final class DFUDevice: UpdateDevice {
     return try await client()
   }
 
-  /// Sets the state that an earlier update left: its init packet, its bytes, how many of them are permanent, and the size of the last object.
-  func resume(_ packet: [UInt8], _ bytes: [UInt8], executed count: Int, object: Int = 0) throws {
-    (isBootloader, command, commandSize, accepted) = (true, packet, packet.count, try InitPacket(packet))
-    (data, executed, objectSize) = (bytes, count, object)
+  /// Starts the bootloader with what an earlier update left. The image has some permanent bytes, and then an object of a size.
+  func resume(_ packet: [UInt8], _ bytes: [UInt8], executed count: Int, object: Int) throws {
+    restart(bootloader: true)
+    (command, commandSize, accepted, data, executed, objectSize) = (packet, packet.count, try InitPacket(packet), bytes, count, object)
   }
 
   func lose() {
@@ -106,23 +98,19 @@ final class DFUDevice: UpdateDevice {
 
   // MARK: Attributes
 
-  private func characteristic(_ handle: UInt16, _ number: UInt64, _ properties: UInt8) -> [PlainServer.Item] {
-    let value = AttributeHandle(rawValue: handle + 1)
-    return [
-      .init(
-        handle: AttributeHandle(rawValue: handle), type: UUID(0x2803),
-        value: [properties, UInt8(handle + 1), 0] + UUID.dfu(number).attBytes),
-      .init(handle: value, type: .dfu(number), value: []),
-    ] + (properties > 4 ? [.init(handle: AttributeHandle(rawValue: handle + 2), type: UUID(0x2902), value: [0, 0])] : [])
-  }
-
-  private var bootloaderItems: [PlainServer.Item] {
-    [.init(handle: 1, type: UUID(0x2800), value: [0x59, 0xFE])] + characteristic(2, 0x8EC9_0001, 0x18) + characteristic(5, 0x8EC9_0002, 4)
-  }
-
-  private var applicationItems: [PlainServer.Item] {
-    let service = button == 0x8E40_0001 ? UUID.dfu(0x8E40_0001) : UUID(0xFE59)
-    return [.init(handle: 0x20, type: UUID(0x2800), value: service.attBytes)] + (button.map { characteristic(0x21, $0, 0x38) } ?? [])
+  private var items: [PlainServer.Item] {
+    func item(_ handle: UInt16, _ type: UUID, _ value: [UInt8]) -> PlainServer.Item {
+      .init(handle: AttributeHandle(rawValue: handle), type: type, value: value)
+    }
+    func characteristic(_ handle: UInt8, _ number: UInt64, _ properties: UInt8) -> [PlainServer.Item] {
+      let declaration = item(UInt16(handle) - 1, UUID(0x2803), [properties, handle, 0] + UUID.dfu(number).attBytes)
+      return [declaration, item(UInt16(handle), .dfu(number), []), item(UInt16(handle) + 1, UUID(0x2902), [0, 0])]
+    }
+    guard !isBootloader else {
+      return [item(1, UUID(0x2800), [0x59, 0xFE])] + characteristic(3, 0x8EC9_0001, 0x18) + characteristic(6, 0x8EC9_0002, 4)
+    }
+    let service = item(0x20, UUID(0x2800), button == 0x8E40_0001 ? UUID.dfu(0x8E40_0001).attBytes : [0x59, 0xFE])
+    return [service] + (button.map { characteristic(0x22, $0, 0x38) } ?? [])
   }
 
   private func send(_ value: [UInt8]) {
@@ -151,9 +139,9 @@ final class DFUDevice: UpdateDevice {
   }
 
   private func answer(_ request: [UInt8]) {
-    let isLast = requests.count == lastRequest.number
+    let isLast = requests.count == lastRequest
     requests.append(request)
-    if isLast, !lastRequest.isDone { return lose() }
+    if isLast, !doesLast { return lose() }
     let replies = answers(request) ?? [[0x60, request[0]] + perform(request)]
     if isLast { lose() }
     for reply in replies { send(reply) }
@@ -209,16 +197,15 @@ final class DFUDevice: UpdateDevice {
   }
 
   private func take(_ packet: [UInt8]) {
-    defer { if packets.count - 1 == lastPacket { lose() } }
     packets.append(packet)
+    defer { if packets.count - 1 == lastPacket { lose() } }
     if !isCommand { imageBytes += packet.count }
-    guard let packet = radio(packets.count - 1, packet) else { return }
+    guard let packet = radio(packet) else { return }
     if isCommand, command.count + packet.count <= commandSize { command += packet }
     if !isCommand, data.count - executed + packet.count <= objectSize { data += packet }
-    guard prn > 0 else { return }
-    uncounted += 1
-    guard uncounted >= prn else { return }
-    (uncounted, receipts) = (0, receipts + 1)
+    uncounted += prn > 0 ? 1 : 0
+    guard prn > 0, uncounted >= prn else { return }
     if receipts != lostReceipt { send([0x60, 3, 1] + state) }
+    (uncounted, receipts) = (0, receipts + 1)
   }
 }

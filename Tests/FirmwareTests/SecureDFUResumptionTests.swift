@@ -12,7 +12,7 @@ import TestSupport
       for packet in 0..<Sample.initPacketCount + 51 {
         let device = DFUDevice()
         (device.isSDK12, device.losesPower, device.lastPacket) = (isSDK12, losesPower, packet)
-        try await device.update(Sample.package())
+        try await device.update()
         #expect(device.installed == [Sample.image], "packet \(packet)")
         #expect(device.imageBytes <= 1000 + (losesPower ? 256 : 0), "packet \(packet)")
         #expect((device.imageBytes...1000 + 256).contains(device.outcome.bytes), "packet \(packet)")
@@ -26,11 +26,11 @@ import TestSupport
     try await onLoop {
       for request in 0..<18 {
         let device = DFUDevice()
-        (device.isSDK12, device.lastRequest) = (isSDK12, (request, isDone))
+        (device.isSDK12, device.lastRequest, device.doesLast) = (isSDK12, request, isDone)
         if request == 17, isDone {
-          await #expect(throws: DFUError.lastExecuteUnanswered) { try await device.update(Sample.package()) }
+          await #expect(throws: DFUError.lastExecuteUnanswered) { try await device.update() }
         } else {
-          try await device.update(Sample.package())
+          try await device.update()
           #expect(device.outcome.resumptions == 1)
         }
         #expect(device.installed == [Sample.image], "request \(request)")
@@ -40,52 +40,51 @@ import TestSupport
   }
 
   @Test func eachAttemptMayFail() async throws {
-    try await onLoop {
-      let device = DFUDevice()
-      device.radio = { number, packet in
+    try await onLoop(with: DFUDevice()) { device in
+      device.radio = { _ in
         device.lose()
-        return number > 20 ? packet : nil
+        return nil
       }
-      await #expect(throws: LinkLost("cut")) { try await device.update(Sample.package()) }
+      await #expect(throws: LinkLost("cut")) { try await device.update() }
       #expect(device.attempts == 0)
     }
   }
 
-  /// - Parameters: The bytes of the image that the device has, those that it executed, the first progress, and the bytes sent.
-  @Test(
-    arguments: [
-      (0, 0, 0, 1000), (20, 0, 20, 980), (256, 0, 256, 744), (256, 256, 256, 744), (276, 256, 276, 724), (1000, 768, 1000, 0),
-    ] as [(Int, Int, Int, Int)]) func theDeviceHasBytes(_ row: (count: Int, executed: Int, first: Int, sent: Int)) async throws
-  {
-    try await onLoop {
-      let device = DFUDevice()
-      try device.resume(
-        Sample.initPacket, Array(Sample.image[..<row.count]), executed: row.executed,
-        object: row.count > row.executed ? min(256, 1000 - row.executed) : 0)
-      try await device.update(Sample.package())
-      #expect(device.events[1] == (row.first > 0 ? .resumed(at: row.first) : .progress(sent: 0, confirmed: 0, total: 1000)))
+  /// What a device has, and what follows.
+  struct Left: Sendable {
+    let image: [UInt8]
+    let executed: Int
+    var object = 0
+    var packet = SecureDFUTests.initPacket
+    var options = DFUOptions()
+    /// The byte at which the update continues. Nil if it does not.
+    let at: Int?
+    let sent: Int
+  }
+
+  private static func prefix(_ count: Int) -> [UInt8] { Array(Sample.image[..<count]) }
+
+  private static let left = [
+    Left(image: [], executed: 0, at: nil, sent: 1000), Left(image: prefix(20), executed: 0, object: 256, at: 20, sent: 980),
+    Left(image: prefix(256), executed: 0, object: 256, at: 256, sent: 744), Left(image: prefix(256), executed: 256, at: 256, sent: 744),
+    Left(image: prefix(276), executed: 256, object: 256, at: 276, sent: 724),
+    Left(image: prefix(1000), executed: 768, object: 232, at: 1000, sent: 0),
+    // Bytes of another update; the same, but not to be used; an object with other bytes.
+    Left(image: prefix(512), executed: 512, packet: Fixture.packet(Fixture.initCommand(prefix(512))), at: nil, sent: 1000),
+    Left(image: prefix(512), executed: 512, options: DFUOptions(resumes: false), at: nil, sent: 1000),
+    Left(image: prefix(512) + [1, 2], executed: 512, object: 256, at: 512, sent: 488),
+    // An executed object has other bytes, so that the CRC is wrong three times. The third try ends at its first receipt.
+    Left(image: prefix(512).flipping(500), executed: 512, at: 256, sent: 256 + 256 + 20 + 1000),
+  ]
+
+  @Test(arguments: left) func theDeviceHasBytes(_ row: Left) async throws {
+    try await onLoop(with: DFUDevice()) { device in
+      try device.resume(row.packet, row.image, executed: row.executed, object: row.object)
+      try await device.update(nil, row.options)
+      #expect(device.events[1] == (row.at.map { .resumed(at: $0) } ?? .progress(sent: 0, confirmed: 0, total: 1000)))
       #expect(device.installed == [Sample.image])
       #expect(device.imageBytes == row.sent)
       #expect(device.outcome.bytes == row.sent)
-    }
-  }
-
-  /// Without resumption, and for the bytes of other updates, the update starts from its beginning.
-  @Test(arguments: [0, 1, 2, 3]) func theDeviceHasBytesOfAnotherUpdate(_ row: Int) async throws {
-    try await onLoop {
-      let (device, good) = (DFUDevice(), Array(Sample.image[..<512]))
-      switch row {
-      case 0: try device.resume(Fixture.packet(Fixture.initCommand(good)), good, executed: 512)
-      case 1: try device.resume(Sample.initPacket, good, executed: 512)
-      case 2: try device.resume(Sample.initPacket, good + [1, 2], executed: 512, object: 256)
-      default: try device.resume(Sample.initPacket, good.flipping(500), executed: 512)
-      }
-      try await device.update(Sample.package(), DFUOptions(resumes: row != 1))
-      #expect(device.installed == [Sample.image])
-      #expect(device.events.contains { if case .resumed = $0 { true } else { false } } == (row > 1))
-      // An executed object has the wrong CRC three times. The third try ends at its first receipt.
-      #expect(device.imageBytes == [1000, 1000, 488, 1000 + 2 * 256 + 20][row])
-      #expect(device.outcome.bytes == device.imageBytes)
     }
   }
 
@@ -95,7 +94,7 @@ import TestSupport
       for packet in Sample.initPacketCount..<Sample.initPacketCount + 51 {
         let (device, start) = (DFUDevice(), EventLoop.shared.now)
         (device.isSDK12, device.lastPacket) = (isSDK12, packet)
-        try await device.update(Sample.package(), DFUOptions(prn: 4))
+        try await device.update(nil, DFUOptions(prn: 4))
         #expect(device.installed == [Sample.image], "packet \(packet)")
         #expect(device.imageBytes <= 1000 + (isSDK12 ? 256 : 0), "packet \(packet)")
         #expect(start.duration(to: EventLoop.shared.now) < .seconds(4), "packet \(packet)")

@@ -7,32 +7,29 @@ import TestSupport
   /// Four objects of at most 256 bytes.
   static let image = (0..<1000).map { UInt8(truncatingIfNeeded: $0 * $0 >> 3) }
 
-  static func package(_ image: [UInt8] = image) throws -> DFUPackage { try DFUPackage(ZipArchive(Fixture.package(binary: image))) }
+  static func package() throws -> DFUPackage { try DFUPackage(ZipArchive(Fixture.package(binary: image))) }
 
-  static func combined() throws -> DFUPackage {
+  /// The application is first in the manifest.
+  private static func combined() throws -> DFUPackage {
     let manifest = Fixture.manifest([("application", "app.bin", "app.dat"), ("softdevice_bootloader", "sd_bl.bin", "sd_bl.dat")])
-    let (binary, sizes) = (Array(image[..<300]), [(5, 200), (6, 100)] as [(UInt64, UInt64)])
-    let packet = Fixture.packet(Fixture.initCommand(binary, type: 3, sizes: sizes))
-    return try DFUPackage(
-      ZipArchive(
-        Fixture.package(
-          binary: image, manifest: manifest,
-          more: [Fixture.Entry(name: "sd_bl.bin", contents: binary), Fixture.Entry(name: "sd_bl.dat", contents: packet)])))
+    let binary = Array(image[..<300])
+    let packet = Fixture.packet(Fixture.initCommand(binary, type: 3, sizes: [(5, 200), (6, 100)]))
+    let more = [Fixture.Entry(name: "sd_bl.bin", contents: binary), Fixture.Entry(name: "sd_bl.dat", contents: packet)]
+    return try DFUPackage(ZipArchive(Fixture.package(binary: image, manifest: manifest, more: more)))
   }
 
   static let initPacket = Fixture.packet(Fixture.initCommand(image))
   static let initPacketCount = (initPacket.count + 19) / 20
 
   @Test func aWholeUpdate() async throws {
-    try await onLoop {
-      let device = DFUDevice()
-      try await device.update(Self.package())
+    try await onLoop(with: DFUDevice()) { device in
+      try await device.update()
       #expect(device.installed == [Self.image])
       #expect(device.searches == [.nextAddress, .previousAddress])
       #expect(device.requests.map { $0[0] } == [2, 6, 1, 3, 4, 6] + (0..<4).flatMap { _ in [1, 3, 4] })
       #expect(
-        device.requests.filter { $0[0] == 1 }[1...] == [
-          [1, 2, 0, 1, 0, 0], [1, 2, 0, 1, 0, 0], [1, 2, 0, 1, 0, 0], [1, 2, 232, 0, 0, 0],
+        device.requests.filter { $0.starts(with: [1, 2]) }.map { $0[2...] } == [
+          [0, 1, 0, 0], [0, 1, 0, 0], [0, 1, 0, 0], [232, 0, 0, 0],
         ])
       #expect(device.packets.joined().elementsEqual(Self.initPacket + Self.image))
       #expect(device.receipts == 0)
@@ -42,10 +39,9 @@ import TestSupport
   }
 
   @Test func eventsAreInOrder() async throws {
-    try await onLoop {
-      let device = DFUDevice()
+    try await onLoop(with: DFUDevice()) { device in
       device.mtu = 259
-      try await device.update(Self.package())
+      try await device.update()
       let progress = [(0, 0), (256, 0), (256, 256), (512, 256), (512, 512), (768, 512), (768, 768), (1000, 768), (1000, 1000)]
       #expect(
         device.events == [.began(.enterBootloader), .began(.upload(0, of: 1))]
@@ -53,10 +49,9 @@ import TestSupport
     }
   }
 
-  /// The application is first in the manifest.
   @Test func softDeviceAndBootloaderAreBeforeTheApplication() async throws {
-    try await onLoop {
-      let (device, package) = (DFUDevice(), try Self.combined())
+    try await onLoop(with: DFUDevice()) { device in
+      let package = try Self.combined()
       let plan = try await SecureDFUUpdate(package).plan(device)
       #expect(plan.steps == [.enterBootloader, .upload(0, of: 2), .restart, .upload(1, of: 2), .restart])
       #expect(plan.bytes == 1300)
@@ -71,10 +66,9 @@ import TestSupport
   }
 
   @Test(arguments: [(23, 20), (100, 96), (185, 180), (247, 244)]) func packetsAreWholeWords(_ mtu: Int, _ size: Int) async throws {
-    try await onLoop {
-      let device = DFUDevice()
+    try await onLoop(with: DFUDevice()) { device in
       (device.mtu, device.objectLimit) = (mtu, 4096)
-      try await device.update(Self.package())
+      try await device.update()
       #expect(device.packets.map(\.count).max() == size)
       #expect(device.installed == [Self.image])
     }
@@ -82,43 +76,30 @@ import TestSupport
 
   // MARK: Bootloaders
 
-  @Test(
-    arguments: [
-      (0x8EC9_0003, 1, [.nextAddress, .previousAddress]), (0x8EC9_0004, 0, [.same, .same]),
-      (0x8E40_0001, 1, [.nextAddress, .previousAddress]),
-      (0x8EC9_0003, 5, [.nextAddress, .named("DfuTarg"), .previousAddress]),
-    ] as [(UInt64, Int, [RestartedIdentity])]) func bootloadersAreFound(
-      _ row: (button: UInt64, distance: Int, searches: [RestartedIdentity])
-    )
-    async throws
-  {
-    try await onLoop {
-      let device = DFUDevice()
-      (device.button, device.distance) = (row.button, row.distance)
-      try await device.update(Self.package())
-      #expect(device.installed == [Self.image])
-      #expect(device.searches == row.searches)
-      // The application of a bootloader with an unusual address is not found.
-      #expect(device.events.contains(.note(.notBackWithin(.seconds(20)))) == (row.distance == 5))
-    }
-  }
+  private static let bootloaders: [(UInt64?, Int, [RestartedIdentity])] = [
+    (0x8EC9_0003, 1, [.nextAddress, .previousAddress]), (0x8EC9_0004, 0, [.same, .same]),
+    (0x8E40_0001, 1, [.nextAddress, .previousAddress]),
+    (0x8EC9_0003, 5, [.nextAddress, .named("DfuTarg"), .previousAddress]), (nil, 1, [.previousAddress]),
+  ]
 
-  @Test func aBootloaderThatRunsIsNotStarted() async throws {
-    try await onLoop {
-      let device = DFUDevice()
-      device.isBootloader = true
-      let plan = try await SecureDFUUpdate(Self.package()).plan(device)
-      #expect(plan.steps == [.upload(0, of: 1), .restart])
-      try await device.update(Self.package())
+  /// The last one runs already. The application of a bootloader with an unusual address is not found.
+  @Test(arguments: bootloaders) func bootloadersAreFound(_ button: UInt64?, _ distance: Int, _ searches: [RestartedIdentity]) async throws {
+    try await onLoop(with: DFUDevice()) { device in
+      (device.button, device.distance) = (button, distance)
+      if button == nil { device.restart(bootloader: true) }
+      let steps = try await SecureDFUUpdate(Self.package()).plan(device).steps
+      #expect(steps == (button == nil ? [] : [.enterBootloader]) + [.upload(0, of: 1), .restart])
+      try await device.update()
       #expect(device.installed == [Self.image])
-      #expect(device.events.first == .began(.upload(0, of: 1)))
+      #expect(device.searches == searches)
+      #expect(device.events.first == .began(steps[0]))
+      #expect(device.events.last == (distance == 5 ? .note(.notBackWithin(.seconds(20))) : .began(.restart)))
     }
   }
 
   /// The return of the application is told, not demanded.
   @Test(arguments: [0, 1, 2]) func aDeviceThatStaysAway(_ returns: Int) async throws {
-    try await onLoop {
-      let device = DFUDevice()
+    try await onLoop(with: DFUDevice()) { device in
       device.returns = returns
       if returns == 2 {
         try await device.update(Self.combined())
@@ -131,40 +112,38 @@ import TestSupport
   }
 
   @Test func otherDevicesAreNoTarget() async throws {
-    try await onLoop {
-      let device = DFUDevice()
+    try await onLoop(with: DFUDevice()) { device in
       device.button = nil
       await #expect(throws: DFUError.noTarget) { _ = try await SecureDFUUpdate(Self.package()).plan(device) }
-      await #expect(throws: DFUError.noTarget) { try await device.update(Self.package()) }
+      await #expect(throws: DFUError.noTarget) { try await device.update() }
     }
   }
 
-  @Test(
-    arguments: [
-      (2, .opcodeNotSupported), (4, .failed), (5, .invalidName), (6, .busy), (7, .notBonded), (3, .unknown(3)), (0, .unknown(0)),
-    ] as [(UInt8, ButtonlessResult)]) func anApplicationRefuses(_ code: UInt8, _ result: ButtonlessResult) async throws
-  {
-    try await onLoop {
-      let device = DFUDevice()
+  private static let refusals: [(UInt8, ButtonlessResult)] = [
+    (2, .opcodeNotSupported), (4, .failed), (5, .invalidName), (6, .busy), (7, .notBonded), (3, .unknown(3)), (0, .unknown(0)),
+  ]
+
+  @Test(arguments: refusals) func anApplicationRefuses(_ code: UInt8, _ result: ButtonlessResult) async throws {
+    try await onLoop(with: DFUDevice()) { device in
       // Others do not count: a short answer, another opcode, and one that is no answer.
       device.answers = { _ in [[0x20, 1], [0x20, 2, 1], [0x21, 1, 1], [0x20, 1, code]] }
-      await #expect(throws: DFUError.buttonlessRefused(result)) { try await device.update(Self.package()) }
+      await #expect(throws: DFUError.buttonlessRefused(result)) { try await device.update() }
     }
   }
 
   /// The link may end before the answer.
   @Test func anApplicationIsSilent() async throws {
-    try await onLoop {
-      let (device, start) = (DFUDevice(), EventLoop.shared.now)
+    try await onLoop(with: DFUDevice()) { device in
+      let start = EventLoop.shared.now
       device.answers = { _ in [] }
-      await #expect(throws: DFUError.noAnswer(nil, after: .seconds(10))) { try await device.update(Self.package()) }
+      await #expect(throws: DFUError.noAnswer(nil, after: .seconds(10))) { try await device.update() }
       #expect(start.duration(to: EventLoop.shared.now) == .seconds(10))
       device.answers = { _ in
         guard !device.isBootloader else { return nil }
         device.restart(bootloader: true)
         return []
       }
-      try await device.update(Self.package())
+      try await device.update()
       #expect(device.installed == [Self.image])
     }
   }
