@@ -10,10 +10,52 @@ import TestSupport
     2: .opcodeNotSupported, 3: .invalidParameter, 4: .insufficientResources, 5: .invalidObject, 7: .unsupportedType, 8: .notPermitted,
     10: .failed, 11: .extended,
   ]
-  private static let extended: [DFUExtendedError] = [
+  private static let reasons: [DFUExtendedError] = [
     .unknown(0), .unknown(1), .commandFormat, .unknownCommand, .initCommand, .firmwareVersion, .hardwareVersion, .softdeviceVersion,
     .signatureMissing, .hashType, .hash, .signatureType, .verification, .space, .alreadyPresent, .unknown(15), .unknown(16),
   ]
+  private static let buttonless: [UInt8: ButtonlessResult] = [
+    2: .opcodeNotSupported, 4: .failed, 5: .invalidName, 6: .busy, 7: .notBonded,
+  ]
+  private static let limits: [(DFUOperation, Int)] = [(.create, 60), (.setPRN, 10), (.crc, 10), (.execute, 60), (.select, 10)]
+  private static let zeros = [UInt8](repeating: 0, count: 12)
+
+  /// Requests, answers to them, and the errors that follow. The requests without an operation start the bootloader.
+  private static var failures: [(DFUOperation?, [[UInt8]], DFUError)] {
+    var all: [(DFUOperation?, [[UInt8]], DFUError)] = [
+      (nil, [], .noAnswer(nil, after: .seconds(10))), (.crc, [[0x60, 3, 1] + zeros[..<7]], .invalidAnswer(.crc)),
+      (.select, [[0x60, 6, 1]], .invalidAnswer(.select)), (.select, [[0x60, 6, 1, 0, 2] + zeros[..<9]], .invalidAnswer(.select)),
+      (.select, [[0x60, 6, 1] + zeros], .invalidAnswer(.select)),
+      (.crc, [[0x60, 3, 1, 0xFF, 0xFF, 0xFF, 0xFF] + zeros[..<4]], .crcMismatch(.command, at: 0, tries: 3)),
+    ]
+    // Answers to other requests, and what is no answer, do not count.
+    for (operation, limit) in limits {
+      let code = operation.rawValue
+      all.append((operation, [[0x60, 5, 1], [0x61, code, 1], [0x60, code], []], .noAnswer(operation, after: .seconds(limit))))
+      for result in 0...12 as ClosedRange<UInt8> where result != 1 {
+        all.append((operation, [[0x60, code, result]], .refused(operation, results[result] ?? .unknown(result), nil)))
+      }
+    }
+    for (code, reason) in reasons.enumerated() {
+      all.append((.execute, [[0x60, 4, 11, UInt8(code)]], .refused(.execute, .extended, reason)))
+    }
+    for code in 0...8 as ClosedRange<UInt8> where code != 1 {
+      let answers: [[UInt8]] = [[0x20, 1], [0x20, 2, 1], [0x21, 1, 1], [0x20, 1, code]]
+      all.append((nil, answers, .buttonlessRefused(buttonless[code] ?? .unknown(code))))
+    }
+    return all
+  }
+
+  @Test(arguments: failures) func anAnswerEndsTheUpdate(_ operation: DFUOperation?, _ answers: [[UInt8]], _ error: DFUError) async throws {
+    try await onLoop(with: DFUDevice()) { device in
+      let start = EventLoop.shared.now
+      if operation != nil { device.restart(bootloader: true) }
+      device.answers = { operation == nil || $0[0] == operation?.rawValue ? answers : nil }
+      await #expect(throws: error) { try await device.update() }
+      guard case .noAnswer(_, let limit) = error else { return }
+      #expect(start.duration(to: EventLoop.shared.now) == limit)
+    }
+  }
 
   /// An object whose packets are lost or damaged is sent again. Here the second packet of the second object.
   @Test(arguments: [1, 2, 3], [false, true]) func packetsAreLost(_ times: Int, _ isLost: Bool) async throws {
@@ -39,14 +81,6 @@ import TestSupport
     }
   }
 
-  @Test func aDamagedInitPacket() async throws {
-    try await onLoop(with: DFUDevice()) { device in
-      device.radio = { device.packets.count % Sample.initPacketCount == 1 ? $0.flipping(0) : $0 }
-      await #expect(throws: DFUError.crcMismatch(.command, at: 0, tries: 3)) { try await device.update() }
-      #expect(device.requests.map { $0[0] } == [2, 6, 1, 3, 1, 3, 1, 3])
-    }
-  }
-
   /// A part that starts from its beginning has no receipts for its init packet.
   @Test func anUpdateThatDidNotResumeWellBeginsAgain() async throws {
     try await onLoop(with: DFUDevice()) { device in
@@ -55,26 +89,6 @@ import TestSupport
       try await device.update()
       #expect(device.installed == [Sample.image])
       #expect(device.requests.count { $0 == [6, 1] } == 3)
-    }
-  }
-
-  // MARK: Refusals
-
-  @Test(arguments: [1, 2, 3, 4, 6] as [UInt8], [2, 3, 4, 5, 7, 8, 10, 11, 6, 0, 255] as [UInt8])
-  func eachRequestMayBeRefused(_ operation: UInt8, _ code: UInt8) async throws {
-    try await onLoop(with: DFUDevice()) { device in
-      device.answers = { $0[0] == operation && device.isBootloader ? [[0x60, operation, code]] : nil }
-      let name = try #require(DFUOperation(rawValue: operation))
-      await #expect(throws: DFUError.refused(name, Self.results[code] ?? .unknown(code), nil)) { try await device.update() }
-    }
-  }
-
-  /// The last request brings the reason of the whole update: that of the signature, the version, the hash.
-  @Test(arguments: 0..<17 as Range<UInt8>) func reasonsOfTheBootloader(_ code: UInt8) async throws {
-    try await onLoop(with: DFUDevice()) { device in
-      device.answers = { $0[0] == 4 && device.data.count == 1000 ? [[0x60, 4, 11, code]] : nil }
-      await #expect(throws: DFUError.refused(.execute, .extended, Self.extended[Int(code)])) { try await device.update() }
-      #expect(device.installed.isEmpty)
     }
   }
 
@@ -89,71 +103,33 @@ import TestSupport
     }
   }
 
-  // MARK: Silence and nonsense
-
-  @Test(arguments: [(1, 60), (2, 10), (3, 10), (4, 60), (6, 10)] as [(UInt8, Int)])
-  func eachRequestHasALimit(_ operation: UInt8, _ seconds: Int) async throws {
-    try await onLoop(with: DFUDevice()) { device in
-      device.restart(bootloader: true)
-      // Answers to other requests, and what is no answer, do not count.
-      device.answers = { $0[0] == operation ? [[0x60, 5, 1], [0x61, $0[0], 1], [0x60, $0[0]], []] : nil }
-      let (start, name) = (EventLoop.shared.now, try #require(DFUOperation(rawValue: operation)))
-      await #expect(throws: DFUError.noAnswer(name, after: .seconds(seconds))) { try await device.update() }
-      #expect(start.duration(to: EventLoop.shared.now) == .seconds(seconds))
-    }
-  }
-
-  private static let nonsense: [(DFUOperation, [UInt8])] = [
-    (.crc, [0, 0, 0, 0, 0, 0, 0]), (.select, []), (.select, [0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
-    (.select, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
-  ]
-
-  @Test(arguments: nonsense) func anAnswerMakesNoSense(_ operation: DFUOperation, _ values: [UInt8]) async throws {
-    try await onLoop(with: DFUDevice()) { device in
-      device.answers = { $0[0] == operation.rawValue && device.isBootloader ? [[0x60, $0[0], 1] + values] : nil }
-      await #expect(throws: DFUError.invalidAnswer(operation)) { try await device.update() }
-    }
-  }
-
-  /// An offset beyond the end, or bytes that nobody sent, mean that the device has another image.
+  /// An offset beyond the end means that the device has another image.
   @Test(arguments: [1001, Int(UInt32.max)]) func anOffsetBeyondTheEnd(_ offset: Int) async throws {
     try await onLoop(with: DFUDevice()) { device in
-      device.answers = { $0 == [6, 2] ? [[0x60, 6, 1, 0, 1, 0, 0] + Fixture.little(offset, 4) + Fixture.little(0, 4)] : nil }
+      device.answers = { $0 == [6, 2] ? [[0x60, 6, 1, 0, 1, 0, 0] + Fixture.little(offset, 4) + Self.zeros[..<4]] : nil }
       try await device.update()
       #expect(device.installed == [Sample.image])
-      device.answers = { $0[0] == 3 && !device.data.isEmpty ? [[0x60, 3, 1] + Fixture.little(offset, 4) + Fixture.little(0, 4)] : nil }
-      await #expect(throws: DFUError.crcMismatch(.data, at: 0, tries: 3)) { try await device.update() }
     }
   }
 
-  // MARK: Receipts
-
-  @Test(arguments: [(-1, 0), (0, 0), (1, 51), (5, 8), (13, 3), (52, 0), (70_000, 0)], [false, true])
-  func receiptsAreAskedFor(_ row: (prn: Int, receipts: Int), _ isSDK12: Bool) async throws {
+  /// A receipt that is lost is awaited for a second, and then asked for.
+  @Test(
+    arguments: [(-1, 0, -1), (0, 0, -1), (1, 51, -1), (5, 8, -1), (5, 8, 1), (13, 3, -1), (52, 0, -1), (70_000, 0, -1)], [false, true])
+  func receiptsAreAskedFor(_ row: (prn: Int, receipts: Int, lost: Int), _ isSDK12: Bool) async throws {
     try await onLoop(with: DFUDevice()) { device in
       let start = EventLoop.shared.now
-      device.isSDK12 = isSDK12
+      (device.isSDK12, device.lostReceipt) = (isSDK12, row.lost)
       try await device.update(nil, DFUOptions(prn: row.prn))
       #expect(device.installed == [Sample.image])
+      #expect(device.imageBytes == 1000)
       #expect(device.receipts == row.receipts)
       let value = Fixture.little(min(row.prn, 0xFFFF), 2)
       #expect(device.requests.filter { $0[0] == 2 } == [[2, 0, 0]] + (row.prn > 0 ? [[UInt8]](repeating: [2] + value, count: 4) : []))
-      #expect(start.duration(to: EventLoop.shared.now) < .seconds(3), "a receipt was awaited in vain")
+      #expect(device.requests.count { $0[0] == 3 } == (row.lost < 0 ? 5 : 6))
+      // The restarts take two seconds.
+      #expect(start.duration(to: EventLoop.shared.now) == .seconds(row.lost < 0 ? 2 : 3))
     }
   }
-
-  @Test func aLostReceiptIsAskedFor() async throws {
-    try await onLoop(with: DFUDevice()) { device in
-      let start = EventLoop.shared.now
-      device.lostReceipt = 1
-      try await device.update(nil, DFUOptions(prn: 5))
-      #expect(device.imageBytes == 1000)
-      #expect(device.requests.count { $0[0] == 3 } == 6)
-      #expect(start.duration(to: EventLoop.shared.now) >= .seconds(3))
-    }
-  }
-
-  // MARK: The end from this side
 
   @Test(arguments: [0, 3, 40]) func cancellation(_ packet: Int) async throws {
     try await onLoop(with: DFUDevice()) { device in

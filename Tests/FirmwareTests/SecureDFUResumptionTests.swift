@@ -6,17 +6,24 @@ import TestSupport
 @Suite(.timeLimit(.minutes(15))) struct SecureDFUResumptionTests {
   private typealias Sample = SecureDFUTests
 
+  /// Whether the device has an old bootloader, and whether it loses its power; the number of packets for a receipt; the bytes sent twice.
+  private static let links = [
+    (false, false, 0, 0), (true, false, 0, 0), (false, true, 0, 256), (true, true, 0, 256), (false, false, 4, 0), (true, false, 4, 0),
+  ]
+
   /// The link ends after each packet. At most one object is sent twice, and none if the device keeps its bytes.
-  @Test(arguments: [false, true], [false, true]) func eachPacketMayBeTheLastOfALink(_ isSDK12: Bool, _ losesPower: Bool) async throws {
+  @Test(arguments: links) func eachPacketMayBeTheLastOfALink(_ isSDK12: Bool, _ losesPower: Bool, _ prn: Int, _ twice: Int) async throws {
     try await onLoop {
       for packet in 0..<Sample.initPacketCount + 51 {
-        let device = DFUDevice()
+        let (device, start) = (DFUDevice(), EventLoop.shared.now)
         (device.isSDK12, device.losesPower, device.lastPacket) = (isSDK12, losesPower, packet)
-        try await device.update()
+        try await device.update(nil, DFUOptions(prn: prn))
         #expect(device.installed == [Sample.image], "packet \(packet)")
-        #expect(device.imageBytes <= 1000 + (losesPower ? 256 : 0), "packet \(packet)")
+        #expect(device.imageBytes <= 1000 + twice, "packet \(packet)")
         #expect((device.imageBytes...1000 + 256).contains(device.outcome.bytes), "packet \(packet)")
         #expect(device.outcome.resumptions == 1)
+        #expect(device.events.count { $0 == .began(.upload(0, of: 1)) } == 1)
+        #expect(start.duration(to: EventLoop.shared.now) < .seconds(4), "packet \(packet)")
       }
     }
   }
@@ -50,37 +57,21 @@ import TestSupport
     }
   }
 
-  /// What a device has, and what follows.
-  struct Left: Sendable {
-    let image: [UInt8]
-    let executed: Int
-    var object = 0
-    var packet = SecureDFUTests.initPacket
-    var options = DFUOptions()
-    /// The byte at which the update continues. Nil if it does not.
-    let at: Int?
-    let sent: Int
-  }
-
   private static func prefix(_ count: Int) -> [UInt8] { Array(Sample.image[..<count]) }
 
-  private static let left = [
-    Left(image: [], executed: 0, at: nil, sent: 1000), Left(image: prefix(20), executed: 0, object: 256, at: 20, sent: 980),
-    Left(image: prefix(256), executed: 0, object: 256, at: 256, sent: 744), Left(image: prefix(256), executed: 256, at: 256, sent: 744),
-    Left(image: prefix(276), executed: 256, object: 256, at: 276, sent: 724),
-    Left(image: prefix(1000), executed: 768, object: 232, at: 1000, sent: 0),
-    // Bytes of another update; the same, but not to be used; an object with other bytes.
-    Left(image: prefix(512), executed: 512, packet: Fixture.packet(Fixture.initCommand(prefix(512))), at: nil, sent: 1000),
-    Left(image: prefix(512), executed: 512, options: DFUOptions(resumes: false), at: nil, sent: 1000),
-    Left(image: prefix(512) + [1, 2], executed: 512, object: 256, at: 512, sent: 488),
+  /// What a device has of an image, how much of it is permanent, and the size of its last object; the byte at which the update continues, if it
+  /// does; the bytes that follow.
+  private static let left: [([UInt8], executed: Int, object: Int, at: Int?, sent: Int)] = [
+    ([], 0, 0, nil, 1000), (prefix(20), 0, 256, 20, 980), (prefix(256), 0, 256, 256, 744), (prefix(256), 256, 0, 256, 744),
+    (prefix(276), 256, 256, 276, 724), (prefix(1000), 768, 232, 1000, 0), (prefix(512) + [1, 2], 512, 256, 512, 488),
     // An executed object has other bytes, so that the CRC is wrong three times. The third try ends at its first receipt.
-    Left(image: prefix(512).flipping(500), executed: 512, at: 256, sent: 256 + 256 + 20 + 1000),
+    (prefix(512).flipping(500), 512, 0, 256, 256 + 256 + 20 + 1000),
   ]
 
-  @Test(arguments: left) func theDeviceHasBytes(_ row: Left) async throws {
+  @Test(arguments: left) func theDeviceHasBytes(_ row: ([UInt8], executed: Int, object: Int, at: Int?, sent: Int)) async throws {
     try await onLoop(with: DFUDevice()) { device in
-      try device.resume(row.packet, row.image, executed: row.executed, object: row.object)
-      try await device.update(nil, row.options)
+      try device.resume(Sample.initPacket, row.0, executed: row.executed, object: row.object)
+      try await device.update()
       #expect(device.events[1] == (row.at.map { .resumed(at: $0) } ?? .progress(sent: 0, confirmed: 0, total: 1000)))
       #expect(device.installed == [Sample.image])
       #expect(device.imageBytes == row.sent)
@@ -88,17 +79,16 @@ import TestSupport
     }
   }
 
-  /// Receipts go on after a lost link, also if the device counts from an earlier `create`.
-  @Test(arguments: [false, true]) func receiptsAfterALostLink(_ isSDK12: Bool) async throws {
-    try await onLoop {
-      for packet in Sample.initPacketCount..<Sample.initPacketCount + 51 {
-        let (device, start) = (DFUDevice(), EventLoop.shared.now)
-        (device.isSDK12, device.lastPacket) = (isSDK12, packet)
-        try await device.update(nil, DFUOptions(prn: 4))
-        #expect(device.installed == [Sample.image], "packet \(packet)")
-        #expect(device.imageBytes <= 1000 + (isSDK12 ? 256 : 0), "packet \(packet)")
-        #expect(start.duration(to: EventLoop.shared.now) < .seconds(4), "packet \(packet)")
-      }
+  /// Bytes of another update do not count, and none count without resumption, also after a lost link.
+  @Test(arguments: [true, false]) func theDeviceHasBytesInVain(_ resumes: Bool) async throws {
+    try await onLoop(with: DFUDevice()) { device in
+      let other = Fixture.packet(Fixture.initCommand(Self.prefix(512)))
+      try device.resume(resumes ? other : Sample.initPacket, Self.prefix(512), executed: 512, object: 0)
+      device.lastPacket = resumes ? -1 : Sample.initPacketCount + 12
+      try await device.update(nil, DFUOptions(resumes: resumes))
+      #expect(device.installed == [Sample.image])
+      #expect(!device.events.contains { if case .resumed = $0 { true } else { false } })
+      #expect(device.imageBytes == (resumes ? 1000 : 1256))
     }
   }
 }

@@ -11,7 +11,7 @@ package final class DFUTarget {
   private(set) var isFinishing = false
   /// Whether a transfer began with bytes that the device already had.
   private(set) var isResumed = false
-  /// The number of packets for each of which the device sends a receipt. Zero for none.
+  /// The number of packets for each of which the device sends a receipt. None below one.
   private var receipts: Int
   private let client: Client
   private let control, packets: AttributeHandle
@@ -97,16 +97,18 @@ package final class DFUTarget {
       crc = head
       crc.add(bytes[start..<first])
       if attempt > 1 { try onProgress(start, start) }
-      if attempt > 1 || !plan.isCreated { try await request(.create, [type.rawValue] + little(end - start, 4)) }
+      let isNew = attempt > 1 || !plan.isCreated
+      if isNew { try await request(.create, [type.rawValue] + little(end - start, 4)) }
       if attempt == 3, type == .data { receipts = 1 }
-      // Bootloaders of nRF5 SDK 12 count packets from `create`, those of SDK 15 from this request.
-      if receipts > 0, type == .data { try await request(.setPRN, little(receipts, 2)) }
+      // Bootloaders of nRF5 SDK 12 count packets from `create`, those of SDK 15 from this request. An object from before has no receipts.
+      let group = isNew && type == .data ? receipts : 0
+      if group > 0 { try await request(.setPRN, little(group, 2)) }
       for offset in stride(from: first, to: end, by: size) {
         let packet = bytes[offset..<min(offset + size, end)]
         try await client.writeCommand(packet, to: packets)
         crc.add(packet)
         try onProgress(packet.endIndex, start)
-        guard receipts > 0, type == .data, ((offset - first) / size + 1).isMultiple(of: receipts) else { continue }
+        guard group > 0, ((offset - first) / size + 1).isMultiple(of: group) else { continue }
         var state = try await answer(to: .crc, within: .seconds(1))
         if state == nil { state = try await request(.crc) }
         guard state?.offset == packet.endIndex, state?.crc == crc.value else { continue attempts }

@@ -58,7 +58,7 @@ package final class SecureDFUUpdate: UpdateProcedure {
       do {
         client = try await bootloader(client, device, isFinishing: target?.isFinishing ?? false, onEvent)
         if target == nil { try onEvent(.began(step)) }
-        let open = try await DFUTarget(client, receipts: max(0, options.prn ?? 0))
+        let open = try await DFUTarget(client, receipts: options.prn ?? 0)
         target = open
         do { return try await send(part, open, resumes: options.resumes, onEvent) } catch DFUError.crcMismatch where open.isResumed,
           DFUError.refused(_, .notPermitted, _) where open.isResumed
