@@ -46,8 +46,6 @@ final class DFUDevice: UpdateDevice {
     outcome = try await update.run(self) { self.events.append($0) }
   }
 
-  // MARK: UpdateDevice
-
   func client() async throws -> Client {
     if let link, link.closed == nil { return link }
     let (near, far) = MemoryChannel.pair()
@@ -96,8 +94,6 @@ final class DFUDevice: UpdateDevice {
     channel?.lose(LinkLost("restart"))
   }
 
-  // MARK: Attributes
-
   private var items: [PlainServer.Item] {
     func item(_ handle: UInt16, _ type: UUID, _ value: [UInt8]) -> PlainServer.Item {
       .init(handle: AttributeHandle(rawValue: handle), type: type, value: value)
@@ -122,19 +118,15 @@ final class DFUDevice: UpdateDevice {
   private func receive(_ pdu: [UInt8]) {
     if let response = server.answer(pdu) { channel?.send(response) }
     guard pdu.count > 3 else { return }
-    switch (pdu[0], pdu[1], isBootloader) {
-    case (0x12, 3, true): answer(Array(pdu[3...]))
-    case (0x12, 0x22, false): press(Array(pdu[3...]))
-    case (0x52, 6, true): take(Array(pdu[3...]))
-    default: break
-    }
+    let value = Array(pdu[3...])
+    if pdu[0] == 0x52 { take(value) } else if pdu[1] == 3 { answer(value) } else if pdu[1] == 0x22 { press(value) }
   }
 
   // MARK: Secure DFU
 
   private func press(_ request: [UInt8]) {
     let replies = answers(request)
-    for reply in replies ?? [[0x20, 1, 1]] { send(reply) }
+    for reply in replies ?? (distance < 2 ? [[0x20, 1, 1]] : []) { send(reply) }
     if replies == nil { restart(bootloader: true) }
   }
 
