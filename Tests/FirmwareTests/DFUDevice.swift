@@ -109,15 +109,14 @@ final class DFUDevice: UpdateDevice {
     return [service] + (button.map { characteristic(0x22, $0, 0x38) } ?? [])
   }
 
-  private func send(_ value: [UInt8]) {
-    let isIndication = !isBootloader && button != 0x8E40_0001
-    guard server.items.first(where: { $0.type == UUID(0x2902) })?.value == [isIndication ? 2 : 1, 0] else { return }
-    channel?.send((isIndication ? [0x1D] : [0x1B]) + [isBootloader ? 3 : 0x22, 0] + value)
-  }
+  private var isIndication: Bool { !isBootloader && button != 0x8E40_0001 }
+  private var isSubscribed: Bool { server.items.first { $0.type == UUID(0x2902) }?.value == [isIndication ? 2 : 1, 0] }
+
+  private func send(_ value: [UInt8]) { channel?.send((isIndication ? [0x1D] : [0x1B]) + [isBootloader ? 3 : 0x22, 0] + value) }
 
   private func receive(_ pdu: [UInt8]) {
     if let response = server.answer(pdu) { channel?.send(response) }
-    guard pdu.count > 3 else { return }
+    guard pdu.count > 3, isSubscribed else { return }
     let value = Array(pdu[3...])
     if pdu[0] == 0x52 { take(value) } else if pdu[1] == 3 { answer(value) } else if pdu[1] == 0x22 { press(value) }
   }

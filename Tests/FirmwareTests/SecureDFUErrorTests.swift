@@ -133,14 +133,14 @@ import TestSupport
     }
   }
 
-  @Test(arguments: [0, 3, 40]) func cancellation(_ packet: Int) async throws {
+  @Test(arguments: [(-1, 0.5), (0, 3), (3, 3), (40, 3)]) func cancellation(_ packet: Int, _ seconds: Double) async throws {
     try await onLoop(with: DFUDevice()) { device in
       device.answers = { device.packets.count > packet && $0[0] == 3 ? [] : nil }
       let task = EventLoop.shared.spawn { () -> Bool in
         do { try await device.update() } catch { return error is CancellationError }
         return false
       }
-      try await EventLoop.shared.sleep(for: .seconds(3))
+      try await EventLoop.shared.sleep(for: .seconds(seconds))
       let count = device.requests.count
       task.cancel()
       #expect(await task.value)

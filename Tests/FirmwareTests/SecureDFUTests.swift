@@ -61,8 +61,6 @@ import TestSupport
     }
   }
 
-  // MARK: Bootloaders
-
   private static let bootloaders: [(UInt64?, Int, [RestartedIdentity])] = [
     (0x8EC9_0003, 1, [.nextAddress, .previousAddress]), (0x8EC9_0004, 0, [.same, .same]),
     (0x8E40_0001, 1, [.nextAddress, .previousAddress]),
@@ -87,18 +85,20 @@ import TestSupport
   /// The return of the application is told, not demanded.
   @Test(arguments: [0, 1, 2]) func aDeviceThatStaysAway(_ returns: Int) async throws {
     try await onLoop(with: DFUDevice()) { device in
-      device.returns = returns
+      (device.button, device.distance, device.returns) = (0x8EC9_0004, 0, returns)
       do { try await device.update(Self.combined()) } catch DFUError.bootloaderNotFound where returns < 2 {}
       #expect(device.installed.count == returns)
       #expect((device.events.last == .note(.notBackWithin(.seconds(20)))) == (returns == 2))
     }
   }
 
-  @Test func otherDevicesAreNoTarget() async throws {
+  @Test func otherDevicesAndFilesAreRefused() async throws {
     try await onLoop(with: DFUDevice()) { device in
       device.button = nil
       await #expect(throws: DFUError.noTarget) { _ = try await SecureDFUUpdate(Self.package()).plan(device) }
       await #expect(throws: DFUError.noTarget) { try await device.update() }
+      let other = try DFUPackage(ZipArchive(Fixture.package(packet: Self.initPacket)))
+      await #expect(throws: FirmwareFileError.self) { _ = try await SecureDFUUpdate(other).plan(device) }
     }
   }
 }
