@@ -135,6 +135,7 @@ import TestSupport
 
   @Test(arguments: [(-1, 0.5), (0, 3), (3, 3), (40, 3)]) func cancellation(_ packet: Int, _ seconds: Double) async throws {
     try await onLoop(with: DFUDevice()) { device in
+      (device.button, device.distance) = (0x8EC9_0004, 0)
       device.answers = { device.packets.count > packet && $0[0] == 3 ? [] : nil }
       let task = EventLoop.shared.spawn { () -> Bool in
         do { try await device.update() } catch { return error is CancellationError }
