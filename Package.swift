@@ -69,7 +69,8 @@ let package = Package(
     .target(
       name: "BluetoothLEFirmware", dependencies: ["BluetoothLE", "BluetoothLECompression", "BluetoothLEText"], swiftSettings: settings),
     .target(
-      name: "BluetoothLESimulator", dependencies: ["BluetoothLEDeviceFiles", "BluetoothLE", "BluetoothLEText", deque],
+      name: "BluetoothLESimulator",
+      dependencies: ["BluetoothLEFirmware", "BluetoothLEDeviceFiles", "BluetoothLE", "BluetoothLEText", deque],
       swiftSettings: settings),
     .target(
       name: "Traces", dependencies: ["BluetoothLE", "BluetoothLECompression", "BluetoothLEText", deque], swiftSettings: settings),
@@ -155,7 +156,7 @@ let package = Package(
     .testTarget(name: "DecodingTests", dependencies: ["Traces", "TestSupport"]),
     .testTarget(
       name: "PeripheralsTests",
-      dependencies: ["BluetoothLESimulator", "BluetoothLEDeviceFiles", "TestSupport"]),
+      dependencies: ["BluetoothLESimulator", "BluetoothLEFirmware", "BluetoothLEDeviceFiles", "TestSupport"]),
     .testTarget(
       name: "SimulationTests",
       dependencies: ["BluetoothLESimulator", "BluetoothLEDeviceFiles", "BluetoothLE", "TestSupport"]),

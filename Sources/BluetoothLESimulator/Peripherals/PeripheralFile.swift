@@ -39,7 +39,7 @@ package enum PeripheralFile {
   private static let keys = [
     "name", "address", "appearance", "connectable", "interval_ms", "rssi", "advertisement", "scan_response", "mtu", "data_length", "phys",
     "packets_per_event", "starts_after_ms", "failing_connections", "link", "firmware", "security", "variables", "timers", "on_connect",
-    "on_disconnect",
+    "on_disconnect", "update",
     "services",
   ]
 
@@ -54,6 +54,8 @@ package enum PeripheralFile {
 
     var services = PeripheralServices(name: name, appearance: appearance)
     for service in try fields["services"]?.list() ?? [] { try services.add(service) }
+    let update = try fields["update"].map { value throws(FileEntryError) in try UpdateReader.read(value) }
+    if let service = update?.service { services.add(service) }
     let database = try services.database(entry)
     // A file may repeat the value of its own 2a01.
     let own = database.attributes.first { $0.type == UUID(0x2A01) }?.value
@@ -95,6 +97,7 @@ package enum PeripheralFile {
     if let value = fields["packets_per_event"] { peripheral.linkLimits.packetsPerEvent = try value.integer(1...255) }
     if let value = fields["firmware"] { peripheral.linkLimits.firmware = try LinkReader.firmware(value) }
     if let value = fields["link"] { try LinkReader.read(value, into: &peripheral.linkLimits) }
+    if let update { try UpdateReader.add(update, to: &peripheral, entry) }
     return peripheral
   }
 

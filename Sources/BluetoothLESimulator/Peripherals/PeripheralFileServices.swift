@@ -46,6 +46,9 @@ struct PeripheralServices {
     services.append(service)
   }
 
+  /// Adds a service that the file does not describe, after all services of the file.
+  mutating func add(_ service: Database.ServiceDescription) { services.append(service) }
+
   private static let characteristicKeys =
     [
       "uuid", "properties", "handle", "value", "permissions", "max_length", "descriptors",

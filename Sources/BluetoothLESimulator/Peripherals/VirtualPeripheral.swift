@@ -7,7 +7,8 @@ package import BluetoothLE
 /// Without a connection, the device runs no loop timer. It catches up when a scanner or a central next needs the device.
 @LoopActor
 package final class VirtualPeripheral: Advertiser {
-  package let description: PeripheralDescription
+  /// What runs now. A device that takes updates may become another one with each start.
+  package private(set) var description: PeripheralDescription
   /// The attributes with their current values, which all clients share.
   package let store: AttributeStore
 
@@ -26,18 +27,34 @@ package final class VirtualPeripheral: Advertiser {
   private var periodic: [AttributeHandle: LoopTimer] = [:]
   private var collected: [AttributeHandle: (octets: [UInt8], timer: LoopTimer)] = [:]
   private var counters: [AttributeHandle: (counter: ReactionCounter, timer: LoopTimer?)] = [:]
+  /// The firmware that takes updates. Nil for a device without `update`.
+  private let firmware: (any UpdatableFirmware)?
+  /// The timer of a start that is not complete. Nil while the device runs.
+  private var starting: LoopTimer?
+  private let seed: UInt64
 
   /// Creates a device that runs a description.
   /// - Parameter seed: The seed of the random numbers.
   /// - Parameter wallClock: The initial time of the device's clock, in nanoseconds since 1970-01-01T00:00:00Z.
   package init(_ description: PeripheralDescription, seed: UInt64 = 1, wallClock: Int64 = EventLoop.shared.wallClock) {
-    self.description = description
+    firmware = description.update?.firmware(description)
+    let description = firmware?.running ?? description
+    (self.description, self.seed) = (description, seed)
     store = AttributeStore(description.database)
+    machine = Self.machine(description, seed, wallClock)
+    countFromZero()
+    firmware?.host = self
+  }
+
+  private static func machine(_ description: PeripheralDescription, _ seed: UInt64, _ wallClock: Int64) -> PeripheralMachine {
     // Each device draws from its own stream, independent of the other devices.
     let stream = 1 << 48 | UInt64(description.address.address.rawValue)
     let state = PeripheralState(
       variables: description.variables, now: EventLoop.shared.now.nanoseconds, wallClock: wallClock, seed: seed, stream: stream)
-    machine = PeripheralMachine(state: state, timers: description.timers, description.database)
+    return PeripheralMachine(state: state, timers: description.timers, description.database)
+  }
+
+  private func countFromZero() {
     for (handle, behaviour) in description.behaviours {
       guard let sink = behaviour.sink else { continue }
       counters[handle] = (ReactionCounter(), nil)
@@ -51,7 +68,7 @@ package final class VirtualPeripheral: Advertiser {
   package var advertising: AdvertisingSettings {
     catchUp()
     var settings = description.advertising
-    settings.isOn = machine.isAdvertising
+    settings.isOn = machine.isAdvertising && isRunning
     if let template = description.advertisement { settings.data = template.data(value) }
     if let template = description.scanResponse { settings.scanResponse = template.data(value) }
     return settings
@@ -65,7 +82,14 @@ package final class VirtualPeripheral: Advertiser {
     links.append(Link(server: server, channel: deviceChannel))
     if let security = description.security, let manager = deviceChannel?.security { secure(server, security, manager) }
     server.unasked = description.behaviours.compactMapValues(\.unasked)
-    server.onAccess = { [weak self] access in self?.accessed(access) ?? Server.Decision() }
+    server.onAccess = { [weak self, weak server] access in
+      if case .write(let handle, let value, _) = access, let server,
+        let decision = self?.firmware?.decision(on: handle, value, from: server)
+      {
+        return decision
+      }
+      return self?.accessed(access) ?? Server.Decision()
+    }
     server.onWrite = { [weak self] handle, value, _ in self?.written(handle, value) }
     server.onSubscription = { [weak self] handle, bits in self?.configured(handle, bits) }
     server.onClosed = { [weak self, weak server] _ in self?.closed(server) }
@@ -98,6 +122,7 @@ package final class VirtualPeripheral: Advertiser {
     guard links.contains(where: { $0.server === server }) else { return }
     catchUp()
     links.removeAll { $0.server === server }
+    firmware?.forgetClient()
     for handle in description.behaviours.keys.sorted() { subscriptionChanged(handle) }
     if links.isEmpty {
       for collection in collected.values { collection.timer.cancel() }
@@ -232,6 +257,7 @@ package final class VirtualPeripheral: Advertiser {
 
   private func configured(_ handle: AttributeHandle, _ bits: UInt16) {
     subscriptionChanged(handle)
+    if bits == 0 { firmware?.forgetClient() }
     guard let behaviour = description.behaviours[handle] else { return }
     catchUp()
     begin(bits == 0 ? behaviour.onUnsubscribe : behaviour.onSubscribe)
@@ -264,6 +290,60 @@ package final class VirtualPeripheral: Advertiser {
   /// Notifies a client, or sends an indication if the client subscribed to indications. Skips the indication while another is unconfirmed.
   private func send(_ value: [UInt8], _ handle: AttributeHandle, _ server: Server) {
     if !server.notify(handle, value), !server.bearer.isIndicating { server.indicateWhenFree(handle, value) }
+  }
+}
+
+// MARK: Updates
+
+extension VirtualPeripheral: UpdateHost {
+  package var management: ManagementDevice? { firmware as? ManagementDevice }
+  package var bootloader: SecureBootloader? { firmware as? SecureBootloader }
+  package var isRunning: Bool { starting == nil }
+
+  /// Takes the power away for a moment. Does nothing to a device without `update`, which keeps no state that power would end.
+  package func powerCut() { restart(.outOfRange) }
+
+  package func isBonded(_ client: Server) -> Bool {
+    guard let manager = links.first(where: { $0.server === client })?.channel?.security else { return false }
+    return bonds[manager.pairing.peer] != nil
+  }
+
+  package func restart(_ how: Reaction.Disconnection) {
+    guard let firmware else { return }
+    let ended = links
+    links = []
+    for link in ended {
+      // Writes that the controller still has reach nobody.
+      link.server.onAccess = { _ in
+        var decision = Server.Decision()
+        (decision.error, decision.isAnswered) = (.unlikelyError, false)
+        return decision
+      }
+      (link.server.onWrite, link.server.onSubscription) = (nil, nil)
+      disconnect(link, how)
+    }
+    for timer in [timer] + periodic.values.map({ $0 }) + collected.values.map({ $0.timer }) + counters.values.map({ $0.timer }) {
+      timer?.cancel()
+    }
+    (timer, armed, periodic, collected, counters) = (nil, nil, [:], [:], [:])
+    firmware.stop()
+    continueStart(after: firmware.bootTime)
+  }
+
+  private func continueStart(after time: Duration) {
+    starting?.cancel()
+    starting = EventLoop.shared.schedule(after: time) { [weak self] in
+      guard let self, let firmware else { return }
+      starting = nil
+      let next = firmware.start()
+      // The power may have been cut in this step.
+      guard starting == nil else { return }
+      if let next { return continueStart(after: next) }
+      description = firmware.running
+      store.database = description.database
+      machine = Self.machine(description, seed, EventLoop.shared.wallClock)
+      countFromZero()
+    }
   }
 }
 

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+package import BluetoothLE
+import BluetoothLEFirmware
+import BluetoothLEText
+
+/// A simulated device with MCUmgr over Bluetooth LE, as Zephyr serves it, and with MCUboot. Upload state is in RAM, images are in flash.
+@LoopActor
+package final class ManagementDevice: UpdatableFirmware {
+  package weak var host: (any UpdateHost)?
+  package var ledger = UpdateLedger()
+  package let images: ImageSlots
+  let settings: ManagementSettings
+  private let application: PeripheralDescription
+  private let handle: AttributeHandle?
+  /// The requests in the buffers, the first of which is being processed.
+  private var queue: [(bytes: ArraySlice<UInt8>, client: Server)] = []
+  /// The writes of an incomplete message.
+  private var partial: [UInt8] = []
+  private var work, reset: LoopTimer?
+  /// The upload in progress.
+  var upload: Upload?
+  /// The boot mode of the last reset request. RAM that survives a reset holds it.
+  private var bootMode = 0
+  private var loaderName = "FW_LOADER"
+  /// Whether the firmware loader runs, so that uploads go to the application's slot.
+  private(set) var isLoader = false
+
+  init(_ settings: ManagementSettings, _ application: PeripheralDescription) {
+    (self.settings, self.application) = (settings, application)
+    handle = application.valueHandle(ManagementSettings.characteristic)
+    images = ImageSlots(settings)
+  }
+
+  // MARK: UpdatableFirmware
+
+  package var running: PeripheralDescription {
+    isLoader ? application.renamed(loaderName, services: []) : application
+  }
+  package var bootTime: Duration { settings.bootTime }
+
+  package func decision(on handle: AttributeHandle, _ value: [UInt8], from client: Server) -> Server.Decision? {
+    guard handle == self.handle else { return nil }
+    var decision = Server.Decision()
+    decision.then = { [weak self, weak client] in if let client { self?.receive(value, client) } }
+    return decision
+  }
+
+  package func forgetClient() { partial = [] }
+
+  package func stop() {
+    work?.cancel()
+    reset?.cancel()
+    images.powerOff()
+    (work, reset, partial, queue, bootMode, upload) = (nil, nil, [], [], 0, nil)
+    ledger.restarts += 1
+  }
+
+  package func start() -> Duration? {
+    images.begin()
+    guard images.isSwapping else {
+      isLoader = settings.mode == .firmwareLoader && (bootMode == 1 || images.running == nil)
+      // Without an image, MCUboot waits for one that never comes.
+      return images.running == nil && !isLoader ? .seconds(3600) : nil
+    }
+    _ = images.step()
+    if ledger.page() { host?.restart(.outOfRange) }
+    return settings.pageSwapTime
+  }
+
+  // MARK: Messages
+
+  private func receive(_ value: [UInt8], _ client: Server) {
+    guard settings.reassembles else { return accept(value, client) }
+    // A message that needs more than a buffer, or a free buffer that is not there, is dropped. Its later writes may begin another one.
+    if partial.isEmpty {
+      guard let message = ManagementMessage(value[...]), 8 + message.length <= settings.bufferSize, queue.count < settings.buffers else {
+        return
+      }
+    }
+    partial += value
+    guard let message = ManagementMessage(partial[...]), partial.count >= 8 + message.length else { return }
+    let whole = partial
+    partial = []
+    if message.rest.isEmpty { accept(whole, client) }
+  }
+
+  private func accept(_ value: [UInt8], _ client: Server) {
+    guard value.count <= settings.bufferSize, queue.count < settings.buffers else { return }
+    queue.append((value[...], client))
+    process()
+  }
+
+  private func process() {
+    while work == nil, let request = queue.first {
+      guard let message = ManagementMessage(request.bytes) else {
+        queue.removeFirst()
+        continue
+      }
+      var outcome = Outcome(answer: { .failure(9) })
+      if message.version > 1 {
+        outcome = .init(answer: { .failure(13) })
+      } else if message.body.count == message.length {
+        // The answer needs a buffer, too.
+        outcome = queue.count < settings.buffers ? respond(message) : .init(answer: { .failure(2) })
+        queue[0].bytes = message.rest
+      }
+      if message.body.count < message.length || message.version > 1 { queue[0].bytes = [] }
+      outcome.pause += settings.requestTime
+      guard finish(outcome, message, request.client) else { return }
+    }
+  }
+
+  /// Erases the pages of a request, one after the other, and answers. Returns false if that goes on later, or not at all.
+  private func finish(_ outcome: Outcome, _ message: ManagementMessage, _ client: Server) -> Bool {
+    var rest = outcome
+    guard outcome.pages.isEmpty else {
+      return wait(settings.pageEraseTime) { [self] in
+        images.erase(page: rest.pages.removeFirst(), slot: rest.slot)
+        if ledger.page() {
+          host?.restart(.outOfRange)
+          return false
+        }
+        return finish(rest, message, client)
+      }
+    }
+    return wait(outcome.pause) { [self] in
+      guard let answer = outcome.answer() else { return false }
+      send(message.encoded(answer, isOld: settings.isOld), client)
+      if queue.first?.bytes.isEmpty ?? false { queue.removeFirst() }
+      return true
+    }
+  }
+
+  private func wait(_ time: Duration, _ action: @escaping @LoopActor () -> Bool) -> Bool {
+    guard time > .zero else { return action() }
+    work = EventLoop.shared.schedule(after: time) { [weak self] in
+      self?.work = nil
+      if action() { self?.process() }
+    }
+    return false
+  }
+
+  private func send(_ bytes: [UInt8], _ client: Server) {
+    guard let handle else { return }
+    let size = max(1, client.bearer.mtu - 3)
+    for start in stride(from: 0, to: bytes.count, by: size) { client.notify(handle, Array(bytes[start..<min(start + size, bytes.count)])) }
+  }
+
+  // MARK: Groups
+
+  private func respond(_ message: ManagementMessage) -> Outcome {
+    guard let body = try? CBOR(decoding: message.body), case .map = body else { return .init(answer: { .invalid }) }
+    switch (message.group, message.command, message.isWrite) {
+    case (1, let command, let isWrite): return imageGroup(command, isWrite: isWrite, body)
+    case (0, _, _): return .init(answer: { [self] in operatingSystem(message, body) })
+    case (3, 0, true):
+      guard let name = body["name"]?.text, let value = body["val"]?.bytes else { return .init(answer: { .invalid }) }
+      // An unknown setting: SETTINGS_MGMT_ERR_KEY_NOT_FOUND.
+      guard name == "fw_loader/adv_name" else { return .init(answer: { .groupFailure(3) }) }
+      loaderName = String(decoding: value, as: UTF8.self)
+      return .init(answer: { .map([:]) })
+    default: return .init(answer: { .unsupported })
+    }
+  }
+
+  private func operatingSystem(_ message: ManagementMessage, _ body: CBOR) -> ManagementMessage.Answer {
+    switch (message.command, message.isWrite) {
+    case (0, _): return body["d"]?.text.map { .map(["r": .text($0)]) } ?? .invalid
+    case (5, true):
+      let mode = body["boot_mode"]?.integer ?? 0
+      // The device restarts after its answer.
+      reset?.cancel()
+      reset = EventLoop.shared.schedule(after: settings.resetTime) { [weak self] in
+        self?.host?.restart(.outOfRange)
+        self?.bootMode = mode
+      }
+      return .map([:])
+    case (6, false) where settings.reportsParameters:
+      return .map(["buf_size": .integer(settings.bufferSize), "buf_count": .integer(settings.buffers)])
+    case (8, false):
+      guard let query = body["query"]?.text else { return .map(["bootloader": .text("MCUboot")]) }
+      guard query == "mode" else { return .groupFailure(3) }
+      let mode = CBOR.integer(settings.mode.rawValue)
+      return settings.refusesDowngrade ? .map(["mode": mode, "no-downgrade": .bool(true)]) : .map(["mode": mode])
+    default: return .unsupported
+    }
+  }
+}
