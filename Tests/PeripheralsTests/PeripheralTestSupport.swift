@@ -65,7 +65,9 @@ extension PeripheralDescription {
 
 /// The example files of man/examples.
 enum ExampleFiles {
-  static let all = ["challenge-lock.json", "wristband.json", "gate-lock.json", "band-7.json", "tracker.json", "slow-panel.json"]
+  static let all = [
+    "challenge-lock.json", "wristband.json", "gate-lock.json", "band-7.json", "tracker.json", "slow-panel.json", "updatable.json",
+  ]
   static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("man/examples")
 
