@@ -97,7 +97,7 @@ package enum PeripheralFile {
     if let value = fields["packets_per_event"] { peripheral.linkLimits.packetsPerEvent = try value.integer(1...255) }
     if let value = fields["firmware"] { peripheral.linkLimits.firmware = try LinkReader.firmware(value) }
     if let value = fields["link"] { try LinkReader.read(value, into: &peripheral.linkLimits) }
-    if let update { try UpdateReader.add(update, to: &peripheral, entry) }
+    peripheral.update = update
     return peripheral
   }
 

@@ -22,11 +22,7 @@ enum UpdateReader {
     "buffers": { $0.buffers = try $1.integer(2...255) },
     "params": { $0.reportsParameters = try $1.bool() },
     "smp_version": { $0.isOld = try $1.integer(1...2) == 1 },
-    "access": { settings, value in
-      let names: [String: ServerSession.Security] = ["open": .none, "encrypted": .encrypted, "authenticated": .authenticated]
-      guard let access = names[try value.string()] else { throw value.error("Use open, encrypted or authenticated.") }
-      settings.access = access
-    },
+    "access": { $0.access = try choice(["open": .none, "encrypted": .encrypted, "authenticated": .authenticated], $1) },
     "direct_upload": { $0.allowsDirectUpload = try $1.bool() },
     "confirm_other": { $0.confirmsOthers = try $1.bool() },
     "page_erase_ms": { $0.pageEraseTime = try $1.milliseconds(0...60_000) },
@@ -38,11 +34,11 @@ enum UpdateReader {
   ]
 
   private static let bootloaderKeys: FileEntry.Keys<BootloaderSettings> = [
-    "buttonless": { $0.buttonless = try $1.choice("Use bonds or no_bonds.") },
-    "application_version": { $0.applicationVersion = try version($1) },
-    "bootloader_version": { $0.bootloaderVersion = try version($1) },
-    "hardware_version": { $0.hardwareVersion = try version($1) },
-    "softdevice": { $0.softdevice = try version($1) },
+    "buttonless": { $0.buttonless = try choice(["bonds": .bonds, "no_bonds": .noBonds], $1) },
+    "application_version": { $0.applicationVersion = try number($1) },
+    "bootloader_version": { $0.bootloaderVersion = try number($1) },
+    "hardware_version": { $0.hardwareVersion = try number($1) },
+    "softdevice": { $0.softdevice = try number($1) },
     "signed": { $0.requiresSignature = try $1.bool() },
     "object_size": { $0.objectSize = try $1.integer(1...1_048_576) },
     "init_packet_size": { $0.initPacketSize = try $1.integer(64...4096) },
@@ -58,38 +54,26 @@ enum UpdateReader {
   ]
 
   private static let refusalKeys: FileEntry.Keys<BootloaderSettings.Refusal> = [
-    "operation": { refusal, value in
-      let names: [String: DFUOperation] = ["create": .create, "set_prn": .setPRN, "crc": .crc, "execute": .execute, "select": .select]
-      guard let operation = names[try value.string()] else { throw value.error("Use create, set_prn, crc, execute or select.") }
-      refusal.operation = operation
+    "operation": {
+      $0.operation = try choice(["create": .create, "set_prn": .setPRN, "crc": .crc, "execute": .execute, "select": .select], $1)
     },
-    "object": { refusal, value in
-      let names: [String: DFUObjectType] = ["command": .command, "data": .data]
-      guard let object = names[try value.string()] else { throw value.error("Use command or data.") }
-      refusal.object = object
-    },
+    "object": { $0.object = try choice(["command": .command, "data": .data], $1) },
     "result": { $0.result = UInt8(clamping: try $1.integer(0...255)) },
     "extended": { $0.extended = UInt8(clamping: try $1.integer(0...255)) },
     "times": { $0.times = try $1.integer(1...1_000_000) },
   ]
 
-  private static func version(_ entry: FileEntry) throws(FileEntryError) -> UInt32 { UInt32(clamping: try entry.integer(0...0xFFFF_FFFF)) }
+  private static func number(_ entry: FileEntry) throws(FileEntryError) -> UInt32 { UInt32(clamping: try entry.integer(0...0xFFFF_FFFF)) }
 
-  /// The settings of one of the two kinds.
-  enum Settings {
-    case management(ManagementSettings)
-    case secureDFU(BootloaderSettings)
-
-    /// The service of the application that updates need.
-    var service: AttributeDatabase.ServiceDescription? {
-      switch self {
-      case .management(let settings): settings.service
-      case .secureDFU(let settings): settings.applicationService
-      }
+  private static func choice<T>(_ names: KeyValuePairs<String, T>, _ entry: FileEntry) throws(FileEntryError) -> T {
+    let name = try entry.string()
+    guard let found = names.first(where: { $0.key == name }) else {
+      throw entry.error("Use \(names.map(\.key).joined(separator: ", ")).")
     }
+    return found.value
   }
 
-  static func read(_ entry: FileEntry) throws(FileEntryError) -> Settings {
+  static func read(_ entry: FileEntry) throws(FileEntryError) -> UpdateDescription {
     let (key, value) = try entry.single(of: ["mcumgr", "dfu"])
     if key == "dfu" {
       var settings = BootloaderSettings()
@@ -98,27 +82,10 @@ enum UpdateReader {
     }
     var settings = ManagementSettings()
     _ = try value.read(managementKeys, into: &settings)
-    // The last page has the marks of the bootloader.
-    guard settings.imageSize + 72 <= settings.slotSize - ImageSlots.pageSize else {
-      throw value.error(
-        "\"image_size\" does not fit in \"slot_size\": the image and its header need \(settings.imageSize + 72 + ImageSlots.pageSize) bytes."
-      )
+    let needed = settings.imageSize + ImageSlots.overhead + ImageSlots.pageSize
+    guard needed <= settings.slotSize else {
+      throw value.error("The image and the marks of MCUboot need a \"slot_size\" of \(needed) bytes.")
     }
     return .management(settings)
-  }
-
-  /// Adds how a device takes updates, and describes the device while its bootloader runs.
-  static func add(_ settings: Settings, to peripheral: inout PeripheralDescription, _ entry: FileEntry) throws(FileEntryError) {
-    switch settings {
-    case .management(let settings): peripheral.update = .management(settings)
-    case .secureDFU(let settings):
-      var bootloader = peripheral
-      do { bootloader.database = try AttributeDatabase(services: BootloaderSettings.services) } catch { throw entry.error(error.reason) }
-      (bootloader.behaviours, bootloader.variables, bootloader.timers, bootloader.onConnect, bootloader.onDisconnect) = (
-        [:], [], [], [], []
-      )
-      if settings.buttonless == .noBonds { bootloader.security = nil }
-      peripheral.update = .secureDFU(settings, bootloader)
-    }
   }
 }

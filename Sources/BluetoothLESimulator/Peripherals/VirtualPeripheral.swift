@@ -326,8 +326,7 @@ extension VirtualPeripheral: UpdateHost {
       timer?.cancel()
     }
     (timer, armed, periodic, collected, counters) = (nil, nil, [:], [:], [:])
-    firmware.stop()
-    continueStart(after: firmware.bootTime)
+    continueStart(after: firmware.stop())
   }
 
   private func continueStart(after time: Duration) {

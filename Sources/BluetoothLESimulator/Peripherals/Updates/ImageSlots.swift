@@ -8,6 +8,8 @@ package final class ImageSlots {
   package enum Pending: Sendable { case test, permanent }
 
   package nonisolated static let pageSize = 4096
+  /// The bytes of header and TLVs of an image that `image` makes.
+  nonisolated static let overhead = 72
   /// The contents of the slots. Erased bytes are 0xFF.
   package private(set) var slots: [[UInt8]]
   /// The slot that runs. The other one takes uploads.

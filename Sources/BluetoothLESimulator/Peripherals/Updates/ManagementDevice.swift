@@ -34,9 +34,12 @@ package final class ManagementDevice: UpdatableFirmware {
   // MARK: UpdatableFirmware
 
   package var running: PeripheralDescription {
-    isLoader ? application.renamed(loaderName, services: []) : application
+    guard isLoader else { return application }
+    var loader = application
+    loader.rename(loaderName, services: [])
+    loader.address = application.address.next
+    return loader
   }
-  package var bootTime: Duration { settings.bootTime }
 
   package func decision(on handle: AttributeHandle, _ value: [UInt8], from client: Server) -> Server.Decision? {
     guard handle == self.handle else { return nil }
@@ -47,12 +50,13 @@ package final class ManagementDevice: UpdatableFirmware {
 
   package func forgetClient() { partial = [] }
 
-  package func stop() {
+  package func stop() -> Duration {
     work?.cancel()
     reset?.cancel()
     images.powerOff()
     (work, reset, partial, queue, bootMode, upload) = (nil, nil, [], [], 0, nil)
     ledger.restarts += 1
+    return settings.bootTime
   }
 
   package func start() -> Duration? {

@@ -12,8 +12,8 @@ package enum BootMode: Int, Sendable, CaseIterable {
   var startsHighest: Bool { self == .directXIP || self == .ramLoad }
 }
 
-/// The properties of a device with MCUmgr.
-package struct ManagementSettings: Sendable, Equatable {
+/// The properties of a device with MCUmgr: the keys of a device file.
+package struct ManagementSettings: Sendable {
   /// The first image, and the bytes of its code.
   package var version = ImageVersion(major: 1, minor: 0, revision: 0)
   package var imageSize = 20_000
@@ -38,22 +38,9 @@ package struct ManagementSettings: Sendable, Equatable {
 
   static let characteristic = UUID(high: 0xDA2E_7828_FBCE_4E01, low: 0xAE9E_2611_7499_7C48)
 
-  package init() {}
-
   var service: AttributeDatabase.ServiceDescription {
-    var service = AttributeDatabase.ServiceDescription(UUID(high: 0x8D53_DC1D_1DB7_4CD3, low: 0x868B_8A52_7460_AA84))
     var characteristic = AttributeDatabase.CharacteristicDescription(Self.characteristic, [.writeWithoutResponse, .notify])
-    var configuration = AttributeDatabase.DescriptorDescription(.clientCharacteristicConfiguration)
-    let needs: AttributeDatabase.Permissions =
-      switch access {
-      case .none: []
-      case .encrypted: .writeEncrypted
-      case .authenticated: .writeAuthenticated
-      }
-    characteristic.permissions = needs.union(.writeWithoutResponse)
-    configuration.permissions = needs.union([.read, .write])
-    characteristic.descriptors = [configuration]
-    service.characteristics = [characteristic]
-    return service
+    if access != .none { characteristic.protect([.writeWithoutResponse, access == .encrypted ? .writeEncrypted : .writeAuthenticated]) }
+    return AttributeDatabase.ServiceDescription(UUID(high: 0x8D53_DC1D_1DB7_4CD3, low: 0x868B_8A52_7460_AA84), [characteristic])
   }
 }

@@ -42,14 +42,16 @@ package final class SecureBootloader: UpdatableFirmware {
   var refusals = 0
   var timer: LoopTimer?
   let settings: BootloaderSettings
-  private let applicationDescription, bootloaderDescription: PeripheralDescription
+  private let description: PeripheralDescription
+  package private(set) var running: PeripheralDescription
 
-  init(_ settings: BootloaderSettings, _ application: PeripheralDescription, _ bootloader: PeripheralDescription) {
-    (self.settings, applicationDescription, bootloaderDescription) = (settings, application, bootloader)
+  init(_ settings: BootloaderSettings, _ application: PeripheralDescription) {
+    (self.settings, description, running) = (settings, application, application)
     flash = Flash(
       application: [UInt8](repeating: 0xA5, count: 4096), applicationVersion: settings.applicationVersion,
       bootloaderVersion: settings.bootloaderVersion, softdevice: settings.softdevice)
     isActive = settings.buttonless == nil
+    if isActive { running = settings.bootloader(application, name: name) }
   }
 
   /// The application in flash. Empty if there is none that the bootloader starts.
@@ -65,17 +67,8 @@ package final class SecureBootloader: UpdatableFirmware {
 
   // MARK: UpdatableFirmware
 
-  package var running: PeripheralDescription {
-    guard isActive else { return applicationDescription }
-    var other = bootloaderDescription.renamed(name, services: [3, 3, 0x59, 0xFE])
-    if settings.buttonless != .noBonds { other.address = applicationDescription.address }
-    return other
-  }
-  package var bootTime: Duration { settings.bootTime }
-
   package func decision(on handle: AttributeHandle, _ value: [UInt8], from client: Server) -> Server.Decision? {
-    let description = isActive ? bootloaderDescription : applicationDescription
-    let control = description.valueHandle(isActive ? BootloaderSettings.uuid(1) : settings.button)
+    let control = running.valueHandle(isActive ? BootloaderSettings.uuid(1) : settings.button)
     var decision = Server.Decision()
     if handle == control {
       guard client.configuration(ofValue: handle) & (isActive ? 1 : 2) != 0 else {
@@ -87,7 +80,7 @@ package final class SecureBootloader: UpdatableFirmware {
         guard let self, let client else { return }
         if isActive { answer(value, handle, client) } else { press(value, handle, client) }
       }
-    } else if isActive, handle == description.valueHandle(BootloaderSettings.uuid(2)) {
+    } else if isActive, handle == running.valueHandle(BootloaderSettings.uuid(2)) {
       decision.then = { [weak self, weak client] in if let client { self?.take(value, control, client) } }
     } else {
       return nil
@@ -97,16 +90,18 @@ package final class SecureBootloader: UpdatableFirmware {
 
   package func forgetClient() { (memory.receipts, memory.packets) = (0, 0) }
 
-  package func stop() {
+  package func stop() -> Duration {
     timer?.cancel()
     (timer, memory, staysInBootloader) = (nil, Memory(), false)
     (memory.initPacket, memory.initPacketSize) = (flash.initPacket, flash.initPacket.count)
     ledger.restarts += 1
+    return settings.bootTime
   }
 
   package func start() -> Duration? {
     guard flash.isComplete, let packet = try? InitPacket(flash.initPacket) else {
       isActive = staysInBootloader || flash.application == nil
+      running = isActive ? settings.bootloader(description, name: name) : description
       if !isActive { name = "DfuTarg" }
       return nil
     }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 package import BluetoothLE
-import BluetoothLEFirmware
 
 /// The firmware of a simulated device that takes updates: the protocol that writes it, its flash, and its bootloader.
 @LoopActor
@@ -9,15 +8,13 @@ package protocol UpdatableFirmware: AnyObject {
   var host: (any UpdateHost)? { get set }
   /// What the device shows after its next start: address, advertisements, attributes.
   var running: PeripheralDescription { get }
-  /// The time from power-on until the bootloader begins.
-  var bootTime: Duration { get }
   var ledger: UpdateLedger { get set }
   /// Decides about a write, and takes it after the response. Returns nil for an attribute that has nothing to do with updates.
   func decision(on handle: AttributeHandle, _ value: [UInt8], from client: Server) -> Server.Decision?
   /// Drops what belongs to a client that disconnected, or that ended its subscription.
   func forgetClient()
-  /// Loses the contents of the RAM.
-  func stop()
+  /// Loses the contents of the RAM. Returns the time from power-on until the bootloader begins.
+  func stop() -> Duration
   /// Does the bootloader's next step. Returns the time until the step after it, or nil if what `running` describes runs now.
   func start() -> Duration?
 }
@@ -31,16 +28,23 @@ package protocol UpdateHost: AnyObject {
 }
 
 /// How a device takes updates.
-package indirect enum UpdateDescription: Sendable {
+package enum UpdateDescription: Sendable {
   case management(ManagementSettings)
-  /// The settings of a Nordic bootloader, and what the device shows while the bootloader runs.
-  case secureDFU(BootloaderSettings, PeripheralDescription)
+  case secureDFU(BootloaderSettings)
 
   @LoopActor
   func firmware(_ application: PeripheralDescription) -> any UpdatableFirmware {
     switch self {
     case .management(let settings): ManagementDevice(settings, application)
-    case .secureDFU(let settings, let bootloader): SecureBootloader(settings, application, bootloader)
+    case .secureDFU(let settings): SecureBootloader(settings, application)
+    }
+  }
+
+  /// The service of the application that updates need. Nil if they need none.
+  var service: AttributeDatabase.ServiceDescription? {
+    switch self {
+    case .management(let settings): settings.service
+    case .secureDFU(let settings): settings.applicationService
     }
   }
 }
@@ -81,20 +85,38 @@ package struct UpdateLedger: Sendable {
 }
 
 extension PeripheralDescription {
-  /// The same device with the next address and another name, as bootloaders advertise.
-  func renamed(_ name: String, services: [UInt8]) -> Self {
-    var other = self
-    let (address, text) = (address.address.rawValue, Array(name.utf8.prefix(20)))
-    other.name = name
-    other.address = PeerAddress(Address(rawValue: address & ~0xFF | (address + 1) & 0xFF), self.address.type)
-    other.advertising.data = [2, 1, 6, UInt8(text.count + 1), 9] + text + services
-    (other.advertising.scanResponse, other.advertisement, other.scanResponse) = ([], nil, nil)
-    if let handle = database.attributes.first(where: { $0.type == UUID(0x2A00) })?.handle { other.database.setValue(text, of: handle) }
-    return other
+  /// Takes the name of a bootloader, also in advertisements, before other advertising data.
+  mutating func rename(_ name: String, services: [UInt8]) {
+    let text = Array(name.utf8.prefix(20))
+    (self.name, advertising.data) = (name, [2, 1, 6, UInt8(text.count + 1), 9] + text + services)
+    (advertising.scanResponse, advertisement, scanResponse) = ([], nil, nil)
+    if let handle = valueHandle(UUID(0x2A00)) { database.setValue(text, of: handle) }
   }
 
   /// The value handle of the first characteristic of a type.
   func valueHandle(_ uuid: UUID) -> AttributeHandle? {
     database.attributes.first { if case .value = $0.role { $0.type == uuid } else { false } }?.handle
+  }
+}
+
+extension PeerAddress {
+  /// The address whose last byte is greater by one.
+  var next: Self { Self(Address(rawValue: address.rawValue & ~0xFF | (address.rawValue + 1) & 0xFF), type) }
+}
+
+extension AttributeDatabase.ServiceDescription {
+  init(_ uuid: UUID, _ characteristics: [AttributeDatabase.CharacteristicDescription]) {
+    self.init(uuid)
+    self.characteristics = characteristics
+  }
+}
+
+extension AttributeDatabase.CharacteristicDescription {
+  /// Demands security of writes, also to the client configuration.
+  mutating func protect(_ permissions: AttributeDatabase.Permissions) {
+    self.permissions = permissions
+    var configuration = AttributeDatabase.DescriptorDescription(.clientCharacteristicConfiguration)
+    configuration.permissions = permissions.subtracting(.writeWithoutResponse).union([.read, .write])
+    descriptors = [configuration]
   }
 }
