@@ -15,7 +15,7 @@ import TestSupport
     let central: HostCentral
 
     init(_ update: String, security: String) async throws {
-      peripheral = try UpdateTestClient.device(update, more: #", "security": \#(security)"#)
+      peripheral = try UpdateTestClient.device(update, more: #", "advertisement": {"name": "Again"}, "security": \#(security)"#)
       let air = Air(seed: 3)
       air.add(peripheral)
       central = HostCentral(VirtualController(air: air), name: "sim")
@@ -47,6 +47,10 @@ import TestSupport
       try await second.securityManager.encrypt(with: bond)
       #expect(try await bootloader.discover().services.last?.characteristics.count == 2)
       bench.peripheral.powerCut()
+      let start = EventLoop.shared.now
+      let match = try await bench.central.find(PeerSearch(.name("Again"), takesFirst: true))
+      #expect(match.peer == address && bootloader.closed == nil, "it advertises before we notice")
+      #expect(start.duration(to: EventLoop.shared.now) > .seconds(1))
       #expect("\(try await bootloader.untilClosed())".contains("08"))
       #expect(bench.peripheral.bootloader?.isActive == false)
       await bench.central.close()

@@ -33,6 +33,8 @@ package protocol DeviceChannel: Channel {
   func failController(_ code: UInt8)
   /// Interrupts radio contact. The central and the device notice the loss after the supervision timeout.
   func cut()
+  /// Interrupts radio contact, as `cut`, and lets the device advertise before the central notices, because it has forgotten the link.
+  func abandon()
   /// Disconnects the central, which receives `reason`.
   func terminate(reason: ControllerErrorCode)
 }

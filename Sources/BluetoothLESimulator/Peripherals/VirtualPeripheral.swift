@@ -313,14 +313,7 @@ extension VirtualPeripheral: UpdateHost {
     let ended = links
     links = []
     for link in ended {
-      // Writes that the controller still has reach nobody.
-      link.server.onAccess = { _ in
-        var decision = Server.Decision()
-        (decision.error, decision.isAnswered) = (.unlikelyError, false)
-        return decision
-      }
-      (link.server.onWrite, link.server.onSubscription) = (nil, nil)
-      disconnect(link, how)
+      if how == .outOfRange, let channel = link.channel { channel.abandon() } else { disconnect(link, how) }
     }
     for timer in [timer] + periodic.values.map({ $0 }) + collected.values.map({ $0.timer }) + counters.values.map({ $0.timer }) {
       timer?.cancel()

@@ -68,6 +68,15 @@ final class VirtualLink {
     arm()
   }
 
+  /// Ends the link for the peripheral only. The central waits for the supervision timeout.
+  func abandon() {
+    cut()
+    for timer in changeTimers { timer.cancel() }
+    let closed = closed
+    (self.closed, peripheral) = (nil, nil)
+    closed?()
+  }
+
   // MARK: Requests of the peripheral
 
   /// Starts the timers of the device's link changes. `dataLength`, in bytes, and `phys` are the limits of the central's controller.

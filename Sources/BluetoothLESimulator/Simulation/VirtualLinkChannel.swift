@@ -75,6 +75,12 @@ package final class VirtualLinkChannel: DeviceChannel {
 
   package func cut() { link.cut() }
 
+  package func abandon() {
+    end(.connectionTimeout)
+    link.abandon()
+    deliver()
+  }
+
   package func terminate(reason: ControllerErrorCode) {
     isClosed = true
     link.terminate(by: .peripheral, reason: reason)

@@ -63,8 +63,7 @@ package final class ManagementDevice: UpdatableFirmware {
     images.begin()
     guard images.isSwapping else {
       isLoader = settings.mode == .firmwareLoader && (bootMode == 1 || images.running == nil)
-      // Without an image, MCUboot waits for one that never comes.
-      return images.running == nil && !isLoader ? .seconds(3600) : nil
+      return nil
     }
     _ = images.step()
     if ledger.page() { host?.restart(.outOfRange) }
