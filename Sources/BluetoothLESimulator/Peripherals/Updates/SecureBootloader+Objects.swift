@@ -66,10 +66,10 @@ extension SecureBootloader {
 
   /// The offset and the CRC-32 of the current kind of object. The CRC of an image runs over its objects.
   private var state: [UInt8] {
-    let bytes = memory.current == .command ? memory.initPacket : flash.image + memory.object
-    var crc = CRC32()
-    crc.add(bytes)
-    return little(bytes.count) + little(Int(crc.value))
+    let isImage = memory.current == .data
+    var crc = isImage ? flash.update.crc : CRC32()
+    crc.add(isImage ? memory.object : memory.initPacket)
+    return little(isImage ? executed + memory.object.count : memory.initPacket.count) + little(Int(crc.value))
   }
 
   // MARK: Init packet
@@ -77,7 +77,7 @@ extension SecureBootloader {
   private func createInitPacket(_ size: Int) -> UInt8 {
     guard size > 0 else { return 3 }
     guard size <= settings.initPacketSize else { return 4 }
-    (flash.initPacket, flash.image) = ([], [])
+    flash.update = Update()
     (memory.initPacket, memory.initPacketSize, memory.object, memory.objectSize) = ([], size, [], nil)
     ledger.beginImage()
     return 1
@@ -86,7 +86,7 @@ extension SecureBootloader {
   private func executeInitPacket() -> Result {
     guard !memory.initPacket.isEmpty, memory.initPacket.count == memory.initPacketSize else { return (8, []) }
     let result = check(memory.initPacket)
-    if result.code == 1 { flash.initPacket = memory.initPacket }
+    if result.code == 1 { flash.update.initPacket = memory.initPacket }
     return result
   }
 
@@ -125,7 +125,7 @@ extension SecureBootloader {
   // MARK: Image
 
   /// The checked init packet. Nil before it was executed.
-  private var packet: InitPacket? { flash.initPacket.isEmpty ? nil : try? InitPacket(flash.initPacket) }
+  private var packet: InitPacket? { flash.update.initPacket.isEmpty ? nil : try? InitPacket(flash.update.initPacket) }
 
   private func createObject(_ size: Int) -> UInt8 {
     guard let total = packet?.size else { return 8 }
@@ -139,15 +139,16 @@ extension SecureBootloader {
 
   private func executeObject() -> Result {
     guard let packet, memory.object.count == memory.objectSize ?? 0 else { return (8, []) }
-    flash.image += memory.object
+    flash.update.image += memory.object
+    flash.update.crc.add(memory.object)
     (memory.object, memory.objectSize) = ([], nil)
     guard executed == packet.size else { return (1, []) }
-    guard SHA2.sha256.hash(flash.image) == packet.hash else {
+    guard SHA2.sha256.hash(flash.update.image) == packet.hash else {
       // The client must begin again.
-      (flash.initPacket, flash.image, memory.initPacket) = ([], [], [])
+      (flash.update, memory.initPacket) = (Update(), [])
       return (0x0B, [0x0C])
     }
-    flash.isComplete = true
+    flash.update.isComplete = true
     restartSoon(staysInBootloader: false)
     return (1, [])
   }

@@ -7,12 +7,19 @@ import BluetoothLEText
 /// Executed objects are in flash. The current object and an init packet that was not executed are in RAM.
 @LoopActor
 package final class SecureBootloader: UpdatableFirmware {
-  /// What is in flash: the installed firmware, the executed part of an update, and an update that the next start installs.
+  /// What is in flash: the installed firmware, and an update.
   struct Flash {
     var application: [UInt8]?
     var applicationVersion, bootloaderVersion, softdevice: UInt32
+    var update = Update()
+  }
+
+  /// The executed part of an update.
+  struct Update {
     var initPacket: [UInt8] = []
     var image: [UInt8] = []
+    /// The CRC-32 of `image`.
+    var crc = CRC32()
     var isComplete = false
     /// The pages of a complete update that the bootloader has copied.
     var copied = 0
@@ -60,7 +67,7 @@ package final class SecureBootloader: UpdatableFirmware {
   package var bootloaderVersion: UInt32 { flash.bootloaderVersion }
   package var softdevice: UInt32 { flash.softdevice }
   /// The bytes in executed objects of the current update.
-  package var executed: Int { flash.image.count }
+  package var executed: Int { flash.update.image.count }
 
   /// Restarts into the bootloader, as a held button does.
   package func enterBootloader() { restart(.outOfRange, staysInBootloader: true) }
@@ -93,21 +100,21 @@ package final class SecureBootloader: UpdatableFirmware {
   package func stop() -> Duration {
     timer?.cancel()
     (timer, memory, staysInBootloader) = (nil, Memory(), false)
-    (memory.initPacket, memory.initPacketSize) = (flash.initPacket, flash.initPacket.count)
+    (memory.initPacket, memory.initPacketSize) = (flash.update.initPacket, flash.update.initPacket.count)
     ledger.restarts += 1
     return settings.bootTime
   }
 
   package func start() -> Duration? {
-    guard flash.isComplete, let packet = try? InitPacket(flash.initPacket) else {
+    guard flash.update.isComplete, let packet = try? InitPacket(flash.update.initPacket) else {
       isActive = staysInBootloader || flash.application == nil
       running = isActive ? settings.bootloader(description, name: name) : description
       if !isActive { name = "DfuTarg" }
       return nil
     }
     // The bootloader copies an application from the second bank.
-    if settings.hasTwoBanks, flash.copied * 4096 < flash.image.count {
-      flash.copied += 1
+    if settings.hasTwoBanks, flash.update.copied * 4096 < flash.update.image.count {
+      flash.update.copied += 1
       if ledger.page() { host?.restart(.outOfRange) }
       return settings.pageEraseTime
     }
@@ -118,14 +125,14 @@ package final class SecureBootloader: UpdatableFirmware {
   private func install(_ packet: InitPacket) {
     switch packet.type {
     case .application, .externalApplication, .unknown:
-      (flash.application, flash.applicationVersion) = (flash.image, packet.firmwareVersion ?? 0)
+      (flash.application, flash.applicationVersion) = (flash.update.image, packet.firmwareVersion ?? 0)
     case .bootloader: flash.bootloaderVersion = packet.firmwareVersion ?? 0
     case .softdevice, .softdeviceBootloader:
       if packet.type == .softdeviceBootloader { flash.bootloaderVersion = packet.firmwareVersion ?? 0 }
       // The new SoftDevice is in the place of the application, which does not fit it.
       (flash.softdevice, flash.application) = (packet.softdevices.max() ?? flash.softdevice, nil)
     }
-    (flash.initPacket, flash.image, flash.isComplete, flash.copied) = ([], [], false, 0)
+    flash.update = Update()
   }
 
   func restart(_ how: Reaction.Disconnection, staysInBootloader stays: Bool) {
