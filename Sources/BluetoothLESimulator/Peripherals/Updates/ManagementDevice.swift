@@ -76,9 +76,7 @@ package final class ManagementDevice: UpdatableFirmware {
     guard settings.reassembles else { return accept(value, client) }
     // A message that needs more than a buffer, or a free buffer that is not there, is dropped. Its later writes may begin another one.
     if partial.isEmpty {
-      guard let message = ManagementMessage(value[...]), 8 + message.length <= settings.bufferSize, queue.count < settings.buffers else {
-        return
-      }
+      guard let message = ManagementMessage(value[...]), 8 + message.length <= settings.bufferSize, hasBuffer else { return }
     }
     partial += value
     guard let message = ManagementMessage(partial[...]), partial.count >= 8 + message.length else { return }
@@ -88,10 +86,13 @@ package final class ManagementDevice: UpdatableFirmware {
   }
 
   private func accept(_ value: [UInt8], _ client: Server) {
-    guard value.count <= settings.bufferSize, queue.count < settings.buffers else { return }
+    guard value.count <= settings.bufferSize, hasBuffer else { return }
     queue.append((value[...], client))
     process()
   }
+
+  /// Whether a buffer is free. The answer to the request that is being processed takes one, too.
+  private var hasBuffer: Bool { queue.count + (work == nil ? 0 : 1) < settings.buffers }
 
   private func process() {
     while work == nil, let request = queue.first {
@@ -99,15 +100,9 @@ package final class ManagementDevice: UpdatableFirmware {
         queue.removeFirst()
         continue
       }
-      var outcome = Outcome(answer: { .failure(9) })
-      if message.version > 1 {
-        outcome = .init(answer: { .failure(13) })
-      } else if message.body.count == message.length {
-        // The answer needs a buffer, too.
-        outcome = queue.count < settings.buffers ? respond(message) : .init(answer: { .failure(2) })
-        queue[0].bytes = message.rest
-      }
-      if message.body.count < message.length || message.version > 1 { queue[0].bytes = [] }
+      let isWhole = message.version <= 1 && message.body.count == message.length
+      queue[0].bytes = isWhole ? message.rest : []
+      var outcome = isWhole ? respond(message) : Outcome { .failure(message.version > 1 ? 13 : 9) }
       outcome.pause += settings.requestTime
       guard finish(outcome, message, request.client) else { return }
     }
@@ -152,17 +147,17 @@ package final class ManagementDevice: UpdatableFirmware {
   // MARK: Groups
 
   private func respond(_ message: ManagementMessage) -> Outcome {
-    guard let body = try? CBOR(decoding: message.body), case .map = body else { return .init(answer: { .invalid }) }
+    guard let body = try? CBOR(decoding: message.body), case .map = body else { return Outcome { .invalid } }
     switch (message.group, message.command, message.isWrite) {
     case (1, let command, let isWrite): return imageGroup(command, isWrite: isWrite, body)
-    case (0, _, _): return .init(answer: { [self] in operatingSystem(message, body) })
+    case (0, _, _): return Outcome { self.operatingSystem(message, body) }
     case (3, 0, true):
-      guard let name = body["name"]?.text, let value = body["val"]?.bytes else { return .init(answer: { .invalid }) }
+      guard let name = body["name"]?.text, let value = body["val"]?.bytes else { return Outcome { .invalid } }
       // An unknown setting: SETTINGS_MGMT_ERR_KEY_NOT_FOUND.
-      guard name == "fw_loader/adv_name" else { return .init(answer: { .groupFailure(3) }) }
+      guard name == "fw_loader/adv_name" else { return Outcome { .groupFailure(3) } }
       loaderName = String(decoding: value, as: UTF8.self)
-      return .init(answer: { .map([:]) })
-    default: return .init(answer: { .unsupported })
+      return Outcome { .map([:]) }
+    default: return Outcome { .unsupported }
     }
   }
 
