@@ -23,7 +23,7 @@ struct Blectl: ParsableCommand {
     commandLine: [
       Adapters.self, Scan.self, Connect.self, Services.self, Read.self, Write.self, Notify.self, Call.self, MacFromAdv.self, SendFile.self,
       Tune.self, Pair.self, Unpair.self, Bonds.self, Repl.self, Peers.self, Alias.self, Config.self, Run.self, Sim.self, Browse.self,
-      Decode.self, Gatttool.self, Doctor.self,
+      Decode.self, Update.self, Firmware.self, Gatttool.self, Doctor.self,
     ], option: Execute.self, standard: Repl.self,
     sessionOnly: [
       Rssi.self, Params.self, MTU.self, Disconnect.self, Use.self, Subscribe.self, Unsubscribe.self, WaitForValue.self,

@@ -15,6 +15,10 @@ package protocol CommandLinks: DeviceLinks {
   var level: SecurityLevel? { get }
   /// The identifier of the command in a session for programs. Nil elsewhere.
   var commandID: String? { get }
+  /// Takes down a connection whose device restarts with other handles. A session can still keep the next one instead.
+  func abandon(_ connection: Connection) async
+  /// Keeps a connection for later commands, with the subscriptions of the one that was abandoned. Only a session does.
+  func keep(_ connection: Connection) async throws
 }
 
 /// The links of a command on the command line.
@@ -36,4 +40,6 @@ extension CommandLinks {
   package var pairs: Bool { false }
   package var level: SecurityLevel? { nil }
   package var commandID: String? { nil }
+  package func abandon(_ connection: Connection) async { await session.disconnect(connection) }
+  package func keep(_ connection: Connection) async throws {}
 }

@@ -50,7 +50,7 @@ package struct ChoiceOptions: OptionSection {
 
 /// The device that a command connects to, and the options for the connection.
 package struct Target: Sendable {
-  package let peer: PeerArgument
+  package var peer: PeerArgument
   package var takesFirst = false
   package var demandsOne = false
   /// The number of retries if a connection fails or the device closes it before an answer, 0–100. Nil for the default.

@@ -16,7 +16,14 @@ final class Progress {
   init(_ device: RecordWriter.Members, _ output: Output) { (self.device, self.output) = (device, output) }
 
   func update(_ transfer: FileTransfer) throws {
-    let (done, total) = (transfer.progress.sent, transfer.total)
+    let begin = transfer.use.begin
+    try update(transfer.progress.sent, of: transfer.total, from: transfer.offset, inFlight: transfer.inFlight, since: begin)
+  }
+
+  /// - Parameters:
+  ///   - begin: The number of bytes before the start of the transfer.
+  ///   - time: The time of the start. Nil before it.
+  func update(_ done: Int, of total: Int?, from begin: Int, inFlight: Int, since time: LoopClock.Instant?) throws {
     guard isDue || done == total, done != shown else { return }
     isDue = false
     timer?.cancel()
@@ -29,12 +36,12 @@ final class Progress {
         $0.string("event", "progress")
         $0.integer("bytes", done)
         $0.integer("total", total)
-        $0.integer("in_flight", transfer.inFlight)
+        $0.integer("in_flight", inFlight)
         $0.members(device)
       }
     } else if output.canAnimateErr {
-      let seconds = transfer.use.begin.map { $0.duration(to: EventLoop.shared.now).inSeconds } ?? 0
-      output.progress(Self.line(done, total, from: transfer.offset, inFlight: transfer.inFlight, seconds: seconds, width: output.width))
+      let seconds = time.map { $0.duration(to: EventLoop.shared.now).inSeconds } ?? 0
+      output.progress(Self.line(done, total, from: begin, inFlight: inFlight, seconds: seconds, width: output.width))
     }
   }
 

@@ -79,13 +79,37 @@ final class SessionLinks: CommandLinks {
     await sessionDevice?.connection?.takeDown()
     let connection = try await open(request)
     guard let device = sessionDevice, connection !== device.connection else { return (connection, false) }
-    let lost = device.connection
+    let isNew = device.connection == nil
     device.selector = request.selector
+    try await adopt(connection, as: device, since: begin)
+    return (connection, isNew)
+  }
+
+  /// Keeps a connection to the device, with the subscriptions of the lost one.
+  private func adopt(_ connection: Connection, as device: SessionDevice, since begin: LoopClock.Instant) async throws {
+    let lost = device.connection
     shell.adopt(connection, as: device)
+    guard let lost else { return }
     do {
-      if let lost, let restoration = try await session.replace(lost, with: connection, since: begin) { shell.tell(restoration, device) }
+      if let restoration = try await session.replace(lost, with: connection, since: begin) { shell.tell(restoration, device) }
     } catch { throw reporter.explained(error, on: connection) }
-    return (connection, lost == nil)
+  }
+
+  func abandon(_ connection: Connection) async {
+    guard keeps(connection), let device = sessionDevice else { return await session.disconnect(connection) }
+    // The command itself connects again, and says so.
+    device.reportLoss(byCommand: true)
+    device.link?.stopWatching()
+    device.fail(connection.client.closed ?? Disconnection(connection.peer, .endedHere(nil)))
+    device.giveUp()
+    try? await connection.untilRestored()
+    await connection.takeDown()
+    shell.changed()
+  }
+
+  func keep(_ connection: Connection) async throws {
+    guard let device = sessionDevice, device.connection !== connection else { return }
+    try await adopt(connection, as: device, since: EventLoop.shared.now)
   }
 
   /// Runs `body` with a connection to the device. Disconnects a new connection at the end, unless `body` succeeds and `keepsNew` is true.

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+package import BluetoothLE
+
+/// An update of one device. Finds out what the device speaks, and installs a file that fits.
+@LoopActor
+package final class FirmwareUpdate {
+  private let file: FirmwareFile
+  private let options: UpdateOptions
+  /// What the device speaks, and the procedure for it. Nil before `plan`.
+  private var chosen: (kind: UpdateProtocol, procedure: any UpdateProcedure)?
+  /// The result after `run` or after the end of `progress`.
+  package private(set) var outcome: UpdateOutcome?
+
+  package init(_ file: FirmwareFile, _ options: UpdateOptions = UpdateOptions()) { (self.file, self.options) = (file, options) }
+
+  /// The protocol of the device. Nil before `plan`.
+  package var kind: UpdateProtocol? { chosen?.kind }
+
+  /// Recognizes the protocol of the device, and plans the update. Changes nothing on the device.
+  /// - Throws: FirmwareUpdateError; the errors of `UpdateProcedure.plan`.
+  package func plan(_ device: any UpdateDevice) async throws -> UpdatePlan {
+    try file.validate()
+    let table = try await device.client().discover()
+    let chosen = try procedure(for: table)
+    self.chosen = chosen
+    return try await chosen.procedure.plan(device)
+  }
+
+  /// Does what `plan` returned. Plans first if nobody has.
+  /// - Throws: The errors of `plan` and of `UpdateProcedure.run`.
+  @discardableResult
+  package func run(
+    _ device: any UpdateDevice, _ onEvent: @escaping @LoopActor (UpdateEvent) throws -> Void = { _ in }
+  ) async throws -> UpdateOutcome {
+    if chosen == nil { _ = try await plan(device) }
+    guard let procedure = chosen?.procedure else { throw FirmwareUpdateError.unknownDevice }
+    let outcome = try await procedure.run(device, onEvent)
+    self.outcome = outcome
+    return outcome
+  }
+
+  /// Runs the update, and returns its events as they happen. Of the progress, every half percent is an element.
+  /// The end of the iteration cancels the update.
+  package func progress(_ device: any UpdateDevice) -> AsyncThrowingStream<UpdateEvent, any Error> {
+    AsyncThrowingStream { continuation in
+      var last = 0
+      let task = EventLoop.shared.spawn { [self] in
+        do {
+          try await run(device) { event in
+            if case .progress(let sent, _, let total) = event {
+              guard sent < last || sent == total || sent - last >= total / 200 else { return }
+              last = sent
+            }
+            continuation.yield(event)
+          }
+          continuation.finish()
+        } catch { continuation.finish(throwing: error) }
+      }
+      continuation.onTermination = { _ in task.cancel() }
+    }
+  }
+
+  private func procedure(for table: AttributeTable) throws(FirmwareUpdateError) -> (kind: UpdateProtocol, procedure: any UpdateProcedure) {
+    let spoken = UpdateProtocol.spoken(table)
+    switch file.contents {
+    case .image(let image):
+      guard spoken.contains(.mcumgr) else { throw spoken.isEmpty ? .unknown(table) : .imageForDFU }
+      if options.prn != nil { throw .unusedOption(.prn, .mcumgr) }
+      var choices = MCUmgrOptions()
+      (choices.image, choices.confirms, choices.resumes) = (options.image ?? 0, options.confirms, options.resumes)
+      return (.mcumgr, MCUmgrUpdate(image, options: choices))
+    case .package(let package):
+      guard spoken.contains(.nordicDFU) else { throw spoken.isEmpty ? .unknown(table) : .packageForMCUmgr }
+      if options.image != nil { throw .unusedOption(.image, .nordicDFU) }
+      if !options.confirms { throw .unusedOption(.confirms, .nordicDFU) }
+      return (.nordicDFU, SecureDFUUpdate(package, options: DFUOptions(prn: options.prn, resumes: options.resumes)))
+    }
+  }
+}
+
+/// A protocol with which devices take firmware.
+package enum UpdateProtocol: String, Sendable {
+  case mcumgr
+  case nordicDFU = "nordic_dfu"
+
+  /// Returns the protocols of a device. It may have several.
+  package static func spoken(_ table: AttributeTable) -> Set<Self> {
+    var found: Set<Self> = []
+    if ManagementClient.isServer(table) { found.insert(.mcumgr) }
+    if DFUTarget.isTarget(table) || DFUTarget.isButtonless(table) { found.insert(.nordicDFU) }
+    return found
+  }
+}
+
+/// The choices of a user for an update.
+package struct UpdateOptions: Hashable, Sendable {
+  /// An option that only one of the protocols has.
+  package enum Member: Sendable { case prn, image, confirms }
+
+  /// Whether to continue with the bytes that the device has.
+  package var resumes = true
+  /// Whether to confirm the new image after it was proven to run.
+  package var confirms = true
+  /// The number of packets for each of which a Nordic bootloader sends a receipt, 0–65535. Nil for none.
+  package var prn: Int?
+  /// The zero-based number of the image, for devices with several. Nil for the first.
+  package var image: Int?
+
+  package init() {}
+}
+
+/// The reason why a file cannot be installed on a device.
+package enum FirmwareUpdateError: Error, Hashable, Sendable {
+  /// The device has neither the service of MCUmgr nor that of Nordic's Secure DFU.
+  case unknownDevice
+  /// The device speaks only the DFU of nRF5 SDK 11 and before.
+  case legacyDFU
+  /// The file is a package, but the device speaks MCUmgr.
+  case packageForMCUmgr
+  /// The file is an image, but the device speaks Nordic's Secure DFU.
+  case imageForDFU
+  /// The protocol of the device does not know this option.
+  case unusedOption(UpdateOptions.Member, UpdateProtocol)
+
+  static func unknown(_ table: AttributeTable) -> Self {
+    let legacy = UUID(high: 0x0000_1530_1212_EFDE, low: 0x1523_785F_EABC_D123)
+    return table.services.contains { $0.uuid == legacy } ? .legacyDFU : .unknownDevice
+  }
+}

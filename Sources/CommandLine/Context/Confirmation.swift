@@ -1,0 +1,34 @@
+import BluetoothLELinux
+
+/// The question before a step that cannot be undone.
+@LoopActor
+package enum Confirmation {
+  /// The time in which the user must answer. The connection to the device stays open meanwhile.
+  private static let limit = Duration.seconds(60)
+
+  /// Returns if the user agrees to the question. Asks only on a terminal.
+  /// - Parameter isGiven: Whether `--yes` is the answer.
+  /// - Throws: `Failure(.usage)` without an answer on the command line and without a terminal; `Failure(.interrupted)` after a no.
+  package static func demand(_ question: String, isGiven: Bool, _ context: Context) async throws {
+    if isGiven { return }
+    guard case .terminal(let output, let release) = PairingDialogue.way(context) else {
+      throw Failure(.usage, "Nothing was written. blectl asks only on a terminal: \(question) To agree, add --yes.")
+    }
+    release()
+    // A key that the user typed before the question is no answer.
+    StandardInput.discard()
+    let deadline = EventLoop.shared.now.advanced(by: limit)
+    let isAgreed = try await withDeadline(deadline) {
+      try await KeyQuestion.ask(output, limit: limit) { typed, left in
+        "\(question) y or n: \(typed)  (\(left) s left)"
+      } answer: { _, key -> Bool? in
+        switch key {
+        case "y", "Y": true
+        case "n", "N": false
+        default: nil
+        }
+      }
+    }
+    guard isAgreed == true else { throw Failure(.interrupted, "Nothing was written.") }
+  }
+}

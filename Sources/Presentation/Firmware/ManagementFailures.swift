@@ -1,0 +1,119 @@
+package import BluetoothLEFirmware
+import BluetoothLEText
+
+extension ManagementError: FailureConvertible {
+  package var failure: Failure {
+    switch self {
+    case .noService: return .notFound("The device has no MCUmgr service. List its services: blectl services PEER")
+    case .refused(let operation, let refusal, let reason):
+      let reason = reason.map { " It says: \(DisplayText.quote($0))." } ?? ""
+      let advice = refusal.advice.map { " \($0)" } ?? ""
+      return Failure(
+        .device, "The device refused to \(operation.text): \(refusal.text).\(reason)\(advice)", code: refusal.code,
+        name: refusal.name?.replacing(" ", with: "_"))
+    case .noAnswer(let operation, let time):
+      return .timeout("The device did not answer within \(time.secondsText) s when asked to \(operation.text). Try again, or reset it.")
+    case .invalidAnswer(let operation): return .protocolViolation("The device answered incorrectly when asked to \(operation.text).")
+    case .messageTooLong(let operation, let count, let limit):
+      return Failure(
+        .device, "The request to \(operation.text) has \(Quantity.octets(count)), but the device takes at most \(limit). Use a larger MTU.")
+    case .mtuTooSmall(let mtu):
+      return Failure(
+        .device,
+        "The MTU of \(Quantity.octets(mtu)) is too small for an upload, because the device takes one write per message. It needs 65 bytes.")
+    case .uploadStuck(let offset, let tries):
+      return Failure(.device, "The upload stays at byte \(offset), after \(tries) attempts. Reset the device, then try again.")
+    case .uploadMismatch:
+      return .expectation(
+        "The hash of the uploaded image is wrong on the device. Erase the slot, then try again: blectl firmware PEER erase")
+    case .imageTooLarge(let count, let limit):
+      return .input("The image has \(Quantity.octets(count)), but its slot takes at most \(limit). Nothing was uploaded.")
+    case .noSuchImage(let number): return .usage("The device has no image \(number). List its images: blectl firmware PEER list")
+    case .slotNotAddressable(let slot): return .usage("The device does not allow uploads to slot \(slot). Omit --slot, or use --image N.")
+    case .downgradeForbidden(let running, let file):
+      return Failure(.device, "The device runs \(running) and refuses older versions, but the file has \(file). Use a newer image.")
+    case .notBack(let time):
+      return .expectation(
+        "The device did not come back within \(time.secondsText) s after a restart, before the upload. Nothing was uploaded.")
+    case .stillBlocked:
+      return Failure(.device, "Another image is still pending or on trial after a reset. List the images: blectl firmware PEER list")
+    }
+  }
+}
+
+extension ManagementOperation {
+  /// The operation after the word *to*.
+  fileprivate var text: String {
+    switch self {
+    case .echo: "echo a text"
+    case .reset: "reset"
+    case .parameters: "report the sizes of its buffers"
+    case .applicationInfo: "describe its application"
+    case .bootloaderInfo: "describe its bootloader"
+    case .images: "list its images"
+    case .setState: "change the state of the image"
+    case .upload: "take the image"
+    case .erase: "erase the slot"
+    case .slotInfo: "describe its slots"
+    case .writeSetting: "write a setting"
+    case .saveSettings: "save its settings"
+    }
+  }
+}
+
+extension ManagementRefusal {
+  /// The names of the codes of each group, from 1 on, as in Zephyr's headers.
+  private static let (general, os, image, settings) = (
+    [
+      "unknown error", "not enough memory", "invalid value", "timeout", "no entry", "bad state", "answer too long", "not supported",
+      "corrupt message", "busy", "access denied", "protocol too old", "protocol too new",
+    ],
+    [
+      "unknown error", "invalid format", "no answer to the query", "clock not set", "clock command failed", "invalid query value",
+    ],
+    [
+      "unknown error", "flash configuration query failed", "no image", "no TLVs", "invalid TLV", "several hashes", "invalid TLV size",
+      "hash not found", "no free slot", "flash open failed", "flash read failed", "flash write failed", "flash erase failed",
+      "invalid slot", "not enough memory", "flash context already set", "flash context not set", "no flash device",
+      "invalid page offset", "invalid offset", "invalid length", "invalid image header", "invalid image magic", "invalid hash",
+      "invalid flash address", "version not readable", "current version is newer", "image already pending", "invalid vector table",
+      "image too large", "image data overrun", "confirmation denied", "test of the active image denied", "active slot not known",
+    ],
+    [
+      "unknown error", "key too long", "key not found", "reading not supported", "root key not found", "writing not supported",
+      "deleting not supported", "saving not supported",
+    ]
+  )
+
+  private var table: (group: String, names: [String]) {
+    switch group {
+    case nil: ("general", Self.general)
+    case 0?: ("OS group", Self.os)
+    case 1?: ("image group", Self.image)
+    case 3?: ("settings group", Self.settings)
+    case let number?: ("group \(number)", [])
+    }
+  }
+
+  /// The name of the code, such as `no free slot`. Nil for an unknown code.
+  fileprivate var name: String? { code > 0 && code <= table.names.count ? table.names[code - 1] : nil }
+
+  fileprivate var text: String { (name ?? "unknown error") + " (\(table.group), code \(code))" }
+
+  fileprivate var advice: String? {
+    switch (group, code) {
+    case (nil, 2): "Try again later."
+    case (nil, 8): "The firmware of the device was built without it."
+    case (nil, 11): "The device may need a pairing: --pair"
+    case (1?, 9): "Another image is pending or on trial. Confirm it, or reset the device: blectl firmware PEER reset"
+    case (1?, 8), (1?, 3): "List the images: blectl firmware PEER list"
+    case (1?, 25): "The image is for another slot of the device."
+    case (1?, 27): "The device refuses older versions."
+    case (1?, 28): "Reset the device first: blectl firmware PEER reset"
+    case (1?, 30): "The image needs a larger slot."
+    case (1?, 32): "Only the running image can be confirmed: blectl firmware PEER confirm"
+    case (1?, 33): "The image runs already."
+    default: nil
+    }
+  }
+}

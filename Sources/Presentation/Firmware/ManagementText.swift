@@ -1,0 +1,124 @@
+package import BluetoothLE
+package import BluetoothLEFirmware
+import BluetoothLEText
+package import Terminal
+
+/// The output of the commands that list and change the images of one device.
+@LoopActor
+package final class ManagementText {
+  package let title: String
+  package let progress: UploadProgress
+  private let output: Output
+  private let device: RecordWriter.Members
+
+  package init(_ output: Output, _ connection: Connection) {
+    (self.output, title, device) = (output, connection.title, connection.identity)
+    progress = UploadProgress(device, output)
+  }
+
+  package func show(_ list: ImageList) async throws {
+    if list.unreadable > 0 { output.note("The list has \(list.unreadable) more entries without a slot number.") }
+    var table = Table(["IMAGE", "SLOT", "VERSION", "FLAGS", "HASH"])
+    for image in list.images {
+      let flags: [(String, Bool)] = [
+        ("active", image.isActive), ("confirmed", image.isConfirmed), ("pending", image.isPending), ("permanent", image.isPermanent),
+        ("bootable", image.isBootable),
+      ]
+      guard output.style.json else {
+        let names = flags.filter(\.1).map(\.0).joined(separator: " ")
+        let version = image.version.map { output.displayText(DisplayText.escape($0)) } ?? "-"
+        table.add(["\(image.image)", "\(image.slot)", version, names.isEmpty ? "-" : names, image.hash.map { Hex.encode($0) } ?? "-"])
+        continue
+      }
+      try await output.record {
+        $0.string("event", "image")
+        $0.integer("image", image.image)
+        $0.integer("slot", image.slot)
+        $0.string("version", image.version)
+        $0.string("hash", image.hash.map { Hex.encode($0) })
+        $0.bool("active", image.isActive)
+        $0.bool("confirmed", image.isConfirmed)
+        $0.bool("pending", image.isPending)
+        $0.bool("permanent", image.isPermanent)
+        $0.bool("bootable", image.isBootable)
+        $0.members(device)
+      }
+    }
+    guard !output.style.json else { return }
+    if list.images.isEmpty { return output.note("The device reports no images.") }
+    for line in table.lines(width: nil) { try await output.line(line) }
+  }
+
+  /// Shows the bootloader, the buffers, the application and the slots. Nil for facts that the device does not report.
+  package func show(
+    _ bootloader: BootloaderInfo, _ buffers: ManagementParameters?, _ application: String?, _ slots: [SlotInfo]?
+  ) async throws {
+    let mode = "\(bootloader.mode)".replacing("XIP", with: "Xip").replacing("RAM", with: "Ram").snakeCase
+    guard output.style.json else {
+      let revert = bootloader.mode.canRevert ? "the device reverts if a new image fails" : "the device cannot return to an old image"
+      try await line("Bootloader", bootloader.name ?? "unknown")
+      try await line("Mode", "\(mode.replacing("_", with: " ")): \(revert)\(bootloader.forbidsDowngrade ? ", no downgrades" : "")")
+      if let application { try await line("Application", application) }
+      if let buffers { try await line("Buffers", "\(buffers.bufferCount) of \(Quantity.octets(buffers.bufferSize))") }
+      for slot in slots ?? [] {
+        try await line("Slot \(slot.number)", "image \(slot.image), \(slot.size.map(Quantity.octets) ?? "unknown size")")
+      }
+      return
+    }
+    try await output.record {
+      $0.string("event", "firmware_info")
+      $0.string("bootloader", bootloader.name)
+      $0.string("mode", mode)
+      $0.bool("can_revert", bootloader.mode.canRevert)
+      $0.bool("no_downgrade", bootloader.forbidsDowngrade)
+      $0.string("application", application)
+      $0.integer("buffer_size", buffers?.bufferSize)
+      $0.integer("buffer_count", buffers?.bufferCount)
+      $0.objects("slots", slots ?? []) {
+        $0.integer("image", $1.image)
+        $0.integer("slot", $1.number)
+        $0.integer("size", $1.size)
+        $0.integer("upload_image", $1.uploadImage)
+        $0.integer("maximum_image_size", $1.maximumImageSize)
+      }
+      $0.members(device)
+    }
+  }
+
+  private func line(_ name: String, _ value: String) async throws {
+    let padding = String(repeating: " ", count: max(1, 13 - name.count))
+    try await output.line(output.displayText(name + padding + DisplayText.escape(value)))
+  }
+
+  package func show(echo text: String) async throws {
+    try await show("echo", DisplayText.escape(text)) { $0.string("text", text) }
+  }
+
+  package func show(erased slot: Int?) async throws {
+    try await show("erased", "Erased \(slot.map { "slot \($0)" } ?? "the unused slot") of \(title).") { $0.integer("slot", slot) }
+  }
+
+  package func showReset() async throws { try await show("reset", "\(title) restarts.") { _ in } }
+
+  package func show(uploaded image: ImageFile, to number: Int, in seconds: Double) async throws {
+    let count = image.upload.count
+    let rate = "\(Quantity.octets(count)) in \(((seconds * 1000).rounded() / 1000).plainText) s, \(Quantity.rate(count, in: seconds))"
+    let next = image.hash.map { " To start it once: blectl firmware PEER test \(Hex.encode($0.prefix(4)))" } ?? ""
+    try await show("uploaded", "Uploaded \(image.version) to \(title): \(rate).\(next)") {
+      $0.integer("image", number)
+      $0.string("version", "\(image.version)")
+      $0.string("hash", image.hash.map { Hex.encode($0) })
+      $0.integer("bytes", count)
+      $0.number("seconds", (seconds * 1000).rounded() / 1000)
+    }
+  }
+
+  private func show(_ event: String, _ text: String, _ members: (inout RecordWriter) -> Void) async throws {
+    guard output.style.json else { return try await output.sentence(text) }
+    try await output.record {
+      $0.string("event", event)
+      members(&$0)
+      $0.members(device)
+    }
+  }
+}

@@ -1,0 +1,157 @@
+package import BluetoothLE
+package import BluetoothLEFirmware
+package import Terminal
+
+/// The output of the update of one device: its plan, progress, notes and result.
+@LoopActor
+package final class UpdateText {
+  /// The device as the user knows it, also while it has another address.
+  package let title: String
+  private let output: Output
+  private let device: RecordWriter.Members
+  private let kind: UpdateProtocol
+  private let plan: UpdatePlan
+  package let progress: UploadProgress
+
+  package init(_ output: Output, _ connection: Connection, _ kind: UpdateProtocol, _ plan: UpdatePlan) {
+    (self.output, self.kind, self.plan) = (output, kind, plan)
+    (title, device) = (connection.title, connection.identity)
+    progress = UploadProgress(device, output)
+  }
+
+  // MARK: Plan
+
+  /// The change of the versions, such as `Sensor from 1.0.0 to 1.1.0`.
+  private func change(_ before: String?, _ after: String?) -> String {
+    "\(title)\(before.map { " from \(Self.version($0))" } ?? "")\(after.map { " to \(Self.version($0))" } ?? "")"
+  }
+
+  private static func version(_ text: String) -> String { ImageVersion(text)?.description ?? DisplayText.escape(text) }
+
+  /// Whether the user must agree to a step that cannot be undone.
+  package var question: String {
+    let revert = plan.canRevert ? "" : " The device cannot return to the old image."
+    return "Update \(change(plan.runningVersion, plan.version))?\(revert)"
+  }
+
+  private var planText: String {
+    let steps = plan.steps.map(\.text).joined(separator: ", ")
+    let revert = plan.canRevert ? "If the new image fails, the device reverts." : "The device cannot return to the old image."
+    return "Update \(change(plan.runningVersion, plan.version)) over \(kind.name), \(Quantity.octets(plan.bytes)): \(steps). \(revert)"
+  }
+
+  /// Says what the update will do, unless the result says it.
+  package func announce() {
+    for note in plan.notes where !plan.steps.isEmpty || note == .sameContent { output.note(note.text) }
+    if !plan.steps.isEmpty { output.status(planText) }
+  }
+
+  /// Shows the plan as the result of a dry run.
+  package func showPlan() async throws {
+    guard output.style.json else {
+      return try await output.sentence(plan.steps.isEmpty ? alreadyRuns : planText + " Nothing was written.")
+    }
+    try await output.record {
+      $0.string("event", "update_plan")
+      $0.string("from", plan.runningVersion)
+      $0.string("to", plan.version)
+      $0.integer("bytes", plan.bytes)
+      $0.strings("steps", plan.steps.map(\.snakeName))
+      $0.bool("can_revert", plan.canRevert)
+      $0.string("protocol", kind.rawValue)
+      $0.members(device)
+    }
+  }
+
+  private var alreadyRuns: String {
+    "\(title) already runs this image\(plan.runningVersion.map { " (\(Self.version($0)))" } ?? ""). Nothing was uploaded."
+  }
+
+  // MARK: Run
+
+  package func show(_ event: UpdateEvent) throws {
+    switch event {
+    case .began(let step):
+      progress.end()
+      output.status("\(title): \(step.text)")
+    case .resumed(let byte): output.note("Continuing at byte \(byte).")
+    case .note(let note): output.note(note.text)
+    case .progress(let sent, let confirmed, let total): try progress.show(sent, confirmed, of: total)
+    }
+  }
+
+  /// Shows the result. `outcome` is nil if there was nothing to do.
+  package func show(_ outcome: UpdateOutcome?, seconds: Double) async throws {
+    progress.end()
+    let (from, to) = (outcome?.versionBefore ?? plan.runningVersion, outcome.map(\.versionAfter) ?? plan.runningVersion)
+    let shown = outcome == nil ? 0 : (seconds * 1000).rounded() / 1000
+    guard output.style.json else {
+      guard let outcome else { return try await output.sentence(alreadyRuns) }
+      let resumed = outcome.resumptions == 0 ? "" : ", resumed \(outcome.resumptions == 1 ? "once" : "\(outcome.resumptions) times")"
+      let trial =
+        outcome.isConfirmed == false && plan.canRevert
+        ? " The new image is not confirmed, so the device reverts at its next restart. To keep it: blectl firmware PEER confirm" : ""
+      let unproven = to == nil ? " The device reports no version." : ""
+      return try await output.sentence(
+        "Updated \(change(from, to)): \(Quantity.octets(outcome.bytes)) in \(shown) s, "
+          + "\(Quantity.rate(outcome.bytes, in: seconds))\(resumed).\(unproven)\(trial)")
+    }
+    try await output.record {
+      $0.string("event", "updated")
+      $0.string("from", from)
+      $0.string("to", to)
+      $0.integer("bytes", outcome?.bytes ?? 0)
+      $0.number("seconds", shown)
+      $0.integer("resumed", outcome?.resumptions ?? 0)
+      $0.string("protocol", kind.rawValue)
+      $0.bool("confirmed", outcome?.isConfirmed)
+      $0.string("hash_before", (outcome?.hashBefore ?? plan.runningHash).map { Hex.encode($0) })
+      $0.string("hash_after", (outcome.map(\.hashAfter) ?? plan.runningHash).map { Hex.encode($0) })
+      $0.members(device)
+    }
+  }
+}
+
+extension UpdateProtocol {
+  package var name: String { self == .mcumgr ? "MCUmgr" : "Nordic Secure DFU" }
+}
+
+extension UpdateStep {
+  var text: String {
+    switch self {
+    case .finishEarlier: "finish the earlier update"
+    case .enterBootloader: "start the bootloader"
+    case .upload(_, of: 1): "upload"
+    case .upload(let part, let count): "upload part \(part + 1) of \(count)"
+    case .test: "mark for a test"
+    case .restart: "restart"
+    case .compare: "compare version and hash"
+    case .confirm: "confirm"
+    }
+  }
+
+  var snakeName: String {
+    switch self {
+    case .finishEarlier: "finish_earlier"
+    case .enterBootloader: "enter_bootloader"
+    case .upload: "upload"
+    case .test: "test"
+    case .restart: "restart"
+    case .compare: "compare"
+    case .confirm: "confirm"
+    }
+  }
+}
+
+extension UpdateNote {
+  package var text: String {
+    switch self {
+    case .paddingLeftOut(let count): "The padding at the end of the image (\(Quantity.octets(count))) is left out."
+    case .encrypted: "The image is encrypted, so its hash cannot be checked before the upload."
+    case .compressed: "The image is compressed. After the restart, the device reports the hash of the decompressed image."
+    case .sameContent: "The content is the same, but the signature may differ."
+    case .noReassembly: "The device takes one write per message. A larger MTU makes the upload faster, if the device allows it."
+    case .notBackWithin(let time): "The device did not come back within \(time.secondsText) s. Check that it runs the new firmware."
+    }
+  }
+}

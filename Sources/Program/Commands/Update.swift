@@ -1,0 +1,155 @@
+import BluetoothLEFirmware
+import BluetoothLELinux
+import BluetoothLEText
+import CommandLine
+
+package struct Update: PeerCommand {
+  static let configuration = CommandConfiguration(
+    named: "update", abstract: "Update the firmware of devices (MCUmgr, Nordic Secure DFU).",
+    discussion: """
+      The last word is the file: an MCUboot image (.bin, .hex) or a package for Nordic Secure DFU (.zip). The words before it are devices. They are updated one after the other. PEER - reads one device per line from standard input.
+
+      An image is uploaded and tested. blectl confirms it after the device has restarted with it. A lost connection is restored, and the upload continues. A device that runs the image already gets nothing.
+
+      On a terminal, blectl asks before it writes. Elsewhere, it needs --yes.
+      """)
+  static let examples = [
+    "blectl -i sim update Sensor app.bin --dry-run", "blectl -i sim update Sensor app.bin --yes",
+  ]
+  static let rareOptions = ["--image", "--prn"]
+
+  @OptionGroup var process: ProcessOptions
+  @OptionGroup var who: PeerOptions
+
+  @Argument(help: ArgumentHelp("More devices, then the file", valueName: "file"), completion: .file(extensions: ["zip", "bin", "hex"]))
+  var words: [String]
+
+  @OptionGroup var consent: ConsentOptions
+
+  @Flag(help: "Show what the update would do, and write nothing") var dryRun = false
+
+  @OptionGroup var choices: UploadOptions
+
+  @Flag(help: "Leave the new image on trial: the device reverts at the next restart") var noConfirm = false
+
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("Ask for a receipt after N packets, 0-65535 (Nordic DFU, default: 0)", valueName: "n"))
+  var prn: Int?
+
+  func validate() throws { try limit("--prn", prn, to: 0...65_535) }
+
+  @LoopActor func name(_ files: inout CommandFiles) { files.reads(words.last, as: "FILE") }
+
+  func checkForScript() throws {
+    if words.count > 1 { throw Failure(.usage, "A script updates one device. Use one line per device.") }
+    if !consent.yes, !dryRun { throw Failure(.usage, "A script cannot ask. Add --yes to agree to the update.") }
+  }
+
+  private var options: UpdateOptions {
+    var options = UpdateOptions()
+    (options.resumes, options.confirms, options.prn, options.image) = (choices.resume, !noConfirm, prn, choices.image)
+    return options
+  }
+
+  func run(in context: Context) async throws {
+    let path = words.last ?? ""
+    let peers = try await peers(context)
+    let file = try await UpdatedLink.file(path, context)
+    var fleet = Fleet()
+    for peer in peers {
+      var target = who.target
+      target.peer = peer
+      if peers.count == 1 { return _ = try await update(target, file, context) }
+      try await fleet.add("\(peer)", context.output) { try await update(target, file, context) }
+    }
+    try await fleet.finish(context.output)
+  }
+
+  /// Returns the devices in the order of the command line. A device that is named twice counts once.
+  @LoopActor private func peers(_ context: Context) async throws -> [PeerArgument] {
+    var peers: [PeerArgument] = []
+    func add(_ peer: PeerArgument) { if !peers.contains(peer) { peers.append(peer) } }
+    for word in [who.peer.typed] + words.dropLast() {
+      if word == "-" {
+        try context.refuseInput()
+        if words.last == "-" { throw Failure(.usage, "Standard input cannot be both the list of devices and the file.") }
+        for (index, line) in String(decoding: try await list(context), as: UTF8.self).split(
+          separator: "\n", omittingEmptySubsequences: false
+        )
+        .enumerated() {
+          let name = (line.split(separator: "#", omittingEmptySubsequences: false).first.map(String.init) ?? "").trimmed
+          if name.isEmpty { continue }
+          guard let peer = PeerArgument(argument: name) else {
+            throw Failure(.usage, "Line \(index + 1) of standard input is no device: \(DisplayText.quote(name)).")
+          }
+          add(peer)
+        }
+      } else {
+        guard let peer = PeerArgument(argument: word) else { throw Failure(.usage, "\(DisplayText.quote(word)) is no device.") }
+        add(peer)
+      }
+    }
+    guard !peers.isEmpty else { throw Failure(.usage, "The list of devices is empty.") }
+    guard peers.count == 1 || !context.isInSession else { throw Failure(.usage, "A session updates one device per line.") }
+    return peers
+  }
+
+  @LoopActor private func list(_ context: Context) async throws -> [UInt8] {
+    try await context.output.readingInput { try await InputFile.read("-", limit: 1 << 20, whenIdle: $0) }
+  }
+
+  /// Updates one device.
+  /// - Returns: The result for the table of a fleet.
+  @LoopActor private func update(_ target: Target, _ file: FirmwareFile, _ context: Context) async throws -> Fleet.Result? {
+    let update = FirmwareUpdate(file, options)
+    return try await UpdatedLink.use(target, context) { device in
+      let plan = try await update.plan(device)
+      guard let connection = device.connection, let kind = update.kind else { return nil }
+      let text = UpdateText(context.output, connection, kind, plan)
+      if dryRun {
+        try await text.showPlan()
+        return Fleet.Result(text.title, plan, nil)
+      }
+      text.announce()
+      guard !plan.steps.isEmpty else {
+        try await text.show(nil, seconds: 0)
+        return Fleet.Result(text.title, plan, nil)
+      }
+      try await Confirmation.demand(text.question, isGiven: consent.yes, context)
+      let begin = EventLoop.shared.now
+      var confirmed = 0
+      let outcome: UpdateOutcome
+      do {
+        defer { text.progress.end() }
+        outcome = try await update.run(device) { event in
+          if case .progress(_, let now, _) = event {
+            if now > confirmed { device.madeProgress() }
+            confirmed = now
+          }
+          try text.show(event)
+        }
+      } catch { throw Failure(update: error, text.progress) }
+      try await text.show(outcome, seconds: begin.duration(to: EventLoop.shared.now).inSeconds)
+      return Fleet.Result(text.title, plan, outcome)
+    }
+  }
+}
+
+/// The answer to the question before a write.
+package struct ConsentOptions: ParsableArguments {
+  @Flag(help: "Do not ask before the first write") var yes = false
+
+  package init() {}
+}
+
+/// The options of an upload.
+package struct UploadOptions: ParsableArguments {
+  @Flag(inversion: .prefixedNo, help: "Continue an interrupted upload (default: --resume)") var resume = true
+
+  @Option(parsing: .unconditional, help: ArgumentHelp("The image of a device with several, 0-15 (MCUmgr, default: 0)", valueName: "n"))
+  var image: Int?
+
+  package init() {}
+
+  package func validate() throws { try limit("--image", image, to: 0...15) }
+}
