@@ -105,8 +105,8 @@ let package = Package(
     .target(
       name: "Scripting",
       dependencies: [
-        "Program", "CommandLine", "Presentation", "Terminal", "Scripts", "BluetoothLEDeviceFiles", "BluetoothLELinux", "BluetoothLE",
-        "BluetoothLEText", system,
+        "Program", "CommandLine", "Presentation", "Terminal", "Scripts", "BluetoothLEFirmware", "BluetoothLEDeviceFiles",
+        "BluetoothLELinux", "BluetoothLE", "BluetoothLEText", system,
       ], swiftSettings: settings),
     .target(
       name: "Browser",

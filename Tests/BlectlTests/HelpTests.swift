@@ -77,8 +77,10 @@ import TestSupport
 
   @Test func everyExampleRuns() throws {
     let folder = try Self.folder([
-      "tests/band.blectl": "device Band-7\ntest battery\n  read battery_level\nend\n"
+      "tests/band.blectl": "device Band-7\ntest battery\n  read battery_level\nend\n",
+      "sensor.json": try String(contentsOf: ManualTests.root.appendingPathComponent("man/examples/sensor.json"), encoding: .utf8),
     ])
+    try Vectors.own("image.bin").write(to: folder.appendingPathComponent("app.bin"))
     _ = try Blectl.run(["--trace", "capture.btsnoop", "read", "Band-7", "2a19"], folder: folder.path)
     let programs = URL(fileURLWithPath: Blectl.path).deletingLastPathComponent().path
     for name in try Self.names() where !["browse", "sim"].contains(name) {

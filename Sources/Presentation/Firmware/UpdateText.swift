@@ -26,7 +26,8 @@ package final class UpdateText {
     "\(title)\(before.map { " from \(Self.version($0))" } ?? "")\(after.map { " to \(Self.version($0))" } ?? "")"
   }
 
-  private static func version(_ text: String) -> String { ImageVersion(text)?.description ?? DisplayText.escape(text) }
+  /// The version as imgtool writes it, although devices write `1.2.3.4`.
+  package nonisolated static func version(_ text: String) -> String { ImageVersion(text)?.description ?? DisplayText.escape(text) }
 
   /// Whether the user must agree to a step that cannot be undone.
   package var question: String {

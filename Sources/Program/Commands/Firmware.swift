@@ -11,7 +11,9 @@ package struct Firmware: PeerCommand {
 
       Before upload, confirm, erase and reset, blectl asks on a terminal. Elsewhere, it needs --yes. The command update does all steps of an update.
       """)
-  static let examples = ["blectl -i sim firmware Sensor list", "blectl -i sim firmware Sensor info --json"]
+  static let examples = [
+    "blectl -i sim:sensor.json firmware Sensor list", "blectl -i sim:sensor.json firmware Sensor upload app.bin --yes",
+  ]
 
   enum Action: String, CaseIterable, ExpressibleByArgument { case list, upload, test, confirm, erase, reset, echo, info }
 
@@ -95,7 +97,7 @@ package struct Firmware: PeerCommand {
       defer { text.progress.end() }
       try await device.resuming { client in
         // After a lost link, nothing is sent twice.
-        try await ManagementClient(client).upload(image.upload, image: number, resumes: choices.resume || confirmed > 0) {
+        try await ManagementClient(client).upload(image.upload, image: number, resumes: !choices.noResume || confirmed > 0) {
           if $1 > confirmed { device.madeProgress() }
           confirmed = $1
           try text.progress.show($0, $1, of: image.upload.count)

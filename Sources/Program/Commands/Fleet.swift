@@ -12,8 +12,8 @@ struct Fleet {
 
     init(_ title: String, _ plan: UpdatePlan, _ outcome: UpdateOutcome?) {
       self.title = title
-      from = outcome?.versionBefore ?? plan.runningVersion
-      to = outcome.map(\.versionAfter) ?? plan.version
+      from = (outcome?.versionBefore ?? plan.runningVersion).map(UpdateText.version)
+      to = (outcome.map(\.versionAfter) ?? plan.version).map(UpdateText.version)
       word = outcome != nil ? "updated" : plan.steps.isEmpty ? "unchanged" : "planned"
     }
   }
@@ -25,15 +25,15 @@ struct Fleet {
   private static let order: [ExitStatus] = [.internal, .adapter, .refused, .expectation, .linkLost, .timeout, .notFound]
 
   /// Updates one device. Its failure is printed, and does not stop the others.
-  /// - Throws: CancellationError, the errors of the output, and a no to a question.
+  /// - Throws: CancellationError, the errors of the output, a mistake in the command, and a no to a question.
   mutating func add(_ name: String, _ output: Output, _ update: @LoopActor () async throws -> Result?) async throws {
     do {
       guard let result = try await update() else { return }
       table.add([output.displayText(result.title), result.word, result.from ?? "-", result.to ?? "-"].map(DisplayText.escape))
     } catch {
       var failure = Failure(error)
-      guard failure.kind != .interrupted, failure.kind != .output else { throw error }
-      failure.message = "\(DisplayText.escape(name)): \(failure.message)"
+      guard ![.interrupted, .output, .usage].contains(failure.kind) else { throw error }
+      if !failure.message.contains(name) { failure.message = "\(DisplayText.escape(name)): \(failure.message)" }
       statuses.append(ExitStatus(rawValue: Program.report(failure, output)) ?? .internal)
       table.add([DisplayText.escape(name), "failed (exit \(failure.exitStatus.rawValue))", "-", "-"])
     }

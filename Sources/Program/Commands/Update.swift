@@ -14,7 +14,7 @@ package struct Update: PeerCommand {
       On a terminal, blectl asks before it writes. Elsewhere, it needs --yes.
       """)
   static let examples = [
-    "blectl -i sim update Sensor app.bin --dry-run", "blectl -i sim update Sensor app.bin --yes",
+    "blectl -i sim:sensor.json update Sensor app.bin --dry-run", "blectl -i sim:sensor.json update Sensor app.bin --yes --json",
   ]
   static let rareOptions = ["--image", "--prn"]
 
@@ -30,7 +30,7 @@ package struct Update: PeerCommand {
 
   @OptionGroup var choices: UploadOptions
 
-  @Flag(help: "Leave the new image on trial: the device reverts at the next restart") var noConfirm = false
+  @Flag(help: "Leave the new image on trial until the next restart") var noConfirm = false
 
   @Option(
     parsing: .unconditional, help: ArgumentHelp("Ask for a receipt after N packets, 0-65535 (Nordic DFU, default: 0)", valueName: "n"))
@@ -47,7 +47,7 @@ package struct Update: PeerCommand {
 
   private var options: UpdateOptions {
     var options = UpdateOptions()
-    (options.resumes, options.confirms, options.prn, options.image) = (choices.resume, !noConfirm, prn, choices.image)
+    (options.resumes, options.confirms, options.prn, options.image) = (!choices.noResume, !noConfirm, prn, choices.image)
     return options
   }
 
@@ -60,7 +60,7 @@ package struct Update: PeerCommand {
       var target = who.target
       target.peer = peer
       if peers.count == 1 { return _ = try await update(target, file, context) }
-      try await fleet.add("\(peer)", context.output) { try await update(target, file, context) }
+      try await fleet.add(peer.typed, context.output) { try await update(target, file, context) }
     }
     try await fleet.finish(context.output)
   }
@@ -144,12 +144,18 @@ package struct ConsentOptions: ParsableArguments {
 
 /// The options of an upload.
 package struct UploadOptions: ParsableArguments {
-  @Flag(inversion: .prefixedNo, help: "Continue an interrupted upload (default: --resume)") var resume = true
+  @Flag(help: "Upload from the first byte (default: continue an interrupted upload)") var noResume = false
+
+  /// Whether the user gave the default, which has no effect.
+  @Flag(help: ArgumentHelp("Continue an interrupted upload", visibility: .hidden)) var resume = false
 
   @Option(parsing: .unconditional, help: ArgumentHelp("The image of a device with several, 0-15 (MCUmgr, default: 0)", valueName: "n"))
   var image: Int?
 
   package init() {}
 
-  package func validate() throws { try limit("--image", image, to: 0...15) }
+  package func validate() throws {
+    if resume, noResume { throw ValidationError("--resume and --no-resume exclude each other.") }
+    try limit("--image", image, to: 0...15)
+  }
 }

@@ -95,9 +95,7 @@ struct ScriptLoader {
       case .repetition(let repetition, let body): statement.kind = .repetition(repetition, try await including(body, file, stack))
       case .unreadable(let body): statement.kind = .unreadable(try await including(body, file, stack))
       case .device, .set, .command, .capture, .expectResult, .expectValue, .expectSilence, .expectAttribute, .expectSecurity,
-        .expectDisconnection,
-        .sleep,
-        .skip, .note:
+        .expectFirmware, .expectDisconnection, .sleep, .skip, .note:
         break
       }
       all.append(statement)

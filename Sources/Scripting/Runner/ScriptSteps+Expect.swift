@@ -1,3 +1,4 @@
+import BluetoothLEFirmware
 import CommandLine
 import Program
 import Scripts
@@ -144,6 +145,15 @@ extension ScriptSteps {
     throw StepFailure(
       "The connection is \(isAbsent ? "" : "not ")\(name).", expected: (isAbsent ? "not " : "") + name,
       actual: level?.text ?? "not encrypted")
+  }
+
+  func expectFirmware(_ version: String, _ connection: Connection) async throws {
+    let found = try await RunningFirmware.version(connection.client)
+    guard let found, RunningFirmware.isSame(found, version) else {
+      throw StepFailure(
+        found == nil ? "The device does not report the version of its firmware." : "Another version of the firmware runs.",
+        expected: version, actual: found.map { DisplayText.escape($0) } ?? "no version")
+    }
   }
 
   private func characteristic(_ word: ShellWord, _ connection: Connection) async throws -> (Characteristic, isLate: Bool) {

@@ -85,8 +85,8 @@ final class ScriptSteps: ResultObserver {
     case .note(let word): record.note(try text(word))
     case .set(let name, let word): variables.set(name, try text(word))
     case .device, .include, .setup, .teardown, .test, .unreadable: break
-    case .command, .capture, .expectResult, .expectValue, .expectSilence, .expectAttribute, .expectSecurity, .expectDisconnection,
-      .sleep:
+    case .command, .capture, .expectResult, .expectValue, .expectSilence, .expectAttribute, .expectSecurity, .expectFirmware,
+      .expectDisconnection, .sleep:
       try await runStep(statement, before: following)
     }
   }
@@ -134,6 +134,7 @@ final class ScriptSteps: ResultObserver {
       let check = StructureCheck(expected: expected, selector: try Selector(typed: try text(expected.attribute)), names: names)
       try await check.check(try await link().connection.client)
     case .expectSecurity(let isAuthenticated, let isAbsent): try expectSecurity(isAuthenticated, isAbsent, try await link().connection)
+    case .expectFirmware(let version): try await expectFirmware(try text(version), try await link().connection)
     case .expectDisconnection(let reason, let within): try await expectDisconnection(reason, within)
     case .sleep(let word):
       let text = try text(word)
@@ -337,9 +338,9 @@ final class ScriptSteps: ResultObserver {
         else { return true }
         attributes.append(attribute)
       case .capture: return true
-      case .device, .set, .expectResult, .expectAttribute, .expectSecurity, .expectDisconnection, .sleep, .include, .skip, .note, .setup,
-        .teardown, .test,
-        .unreadable:
+      case .device, .set, .expectResult, .expectAttribute, .expectSecurity, .expectFirmware, .expectDisconnection, .sleep, .include, .skip,
+        .note,
+        .setup, .teardown, .test, .unreadable:
         break
       }
     }

@@ -44,6 +44,7 @@ struct ExpectationParser {
       throw line.error(at: first, isCondition ? "There is no `not`. Use `!=` or `lacks`." : "Use `no`: expect no \(rest)")
     default:
       if let security = try takeSecurity(within, isAbsent: false) { return security }
+      if first.keyword == "firmware" { return try firmware(within) }
       if let sort = takeSort() { return .expectAttribute(try attribute(sort, within, isAbsent: false)) }
       return try value(within)
     }
@@ -55,6 +56,16 @@ struct ExpectationParser {
     try nothingMore()
     if let within { throw line.error(at: within, "`within` has no effect on the security of the connection.") }
     return .expectSecurity(isAuthenticated: name == "authenticated", isAbsent: isAbsent)
+  }
+
+  private mutating func firmware(_ within: ShellWord?) throws(ScriptError) -> ScriptStatement.Kind {
+    words = words.dropFirst()
+    guard let property = words.popFirst(), property.keyword == "version", let version = words.popFirst() else {
+      throw line.error("`firmware` checks the version that runs: expect firmware version 1.2.3")
+    }
+    try nothingMore()
+    if let within { throw line.error(at: within, "`within` has no effect on the version of the firmware.") }
+    return .expectFirmware(version: version)
   }
 
   private mutating func takeSort() -> ExpectedAttribute.Sort? {

@@ -45,9 +45,8 @@ package struct Script: Sendable {
     statements.contains { statement in
       switch statement.kind {
       case .device, .set, .note: false
-      case .command, .capture, .expectResult, .expectValue, .expectSilence, .expectAttribute, .expectSecurity, .expectDisconnection,
-        .repetition,
-        .sleep,
+      case .command, .capture, .expectResult, .expectValue, .expectSilence, .expectAttribute, .expectSecurity, .expectFirmware,
+        .expectDisconnection, .repetition, .sleep,
         .include, .skip, .setup, .teardown, .test, .unreadable:
         true
       }
@@ -70,6 +69,8 @@ package struct ScriptStatement: Sendable {
     case expectAttribute(ExpectedAttribute)
     /// `expect encrypted`, `expect authenticated`, or one of them with `no`, which checks the connection.
     case expectSecurity(isAuthenticated: Bool, isAbsent: Bool)
+    /// `expect firmware version V`, which checks the running firmware.
+    case expectFirmware(version: ShellWord)
     case expectDisconnection(reason: ShellWord?, within: ShellWord?)
     case repetition(Repetition, [ScriptStatement])
     case sleep(ShellWord)

@@ -171,6 +171,7 @@ package struct ScriptCheck {
       time(within)
     case .expectAttribute(let expected): check(expected)
     case .expectSecurity: break
+    case .expectFirmware(let version): _ = text(of: version)
     case .expectDisconnection(let reason, let within):
       if let reason, let text = text(of: reason), !program.reasons.contains(text), Self.number(text) == nil {
         note(at: reason, "Unknown disconnection reason \(DisplayText.quote(text)). \(Self.hint(text, program.reasons, code: "0x13"))")

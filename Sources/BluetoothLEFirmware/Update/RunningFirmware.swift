@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+package import BluetoothLE
+
+/// The version of the firmware that a device runs.
+package enum RunningFirmware {
+  /// Asks for the version of the running image with MCUmgr, otherwise reads the Firmware Revision String (2A26).
+  /// - Returns: Nil if the device reports no version.
+  /// - Throws: ManagementError; the errors of the link.
+  @LoopActor
+  package static func version(_ client: Client) async throws -> String? {
+    let table = try await client.discover()
+    if ManagementClient.isServer(table) {
+      return try await ManagementClient(client).images().images.first { $0.image == 0 && $0.isActive }?.version
+    }
+    guard let text = table.characteristics.first(where: { $0.uuid == UUID(0x2A26) }) else { return nil }
+    return String(decoding: try await client.read(text.valueHandle), as: UTF8.self)
+  }
+
+  /// Returns whether two texts name the same version, as `1.2.3+4` and `1.2.3.4` do.
+  package static func isSame(_ one: String, _ other: String) -> Bool {
+    if let one = ImageVersion(one), let other = ImageVersion(other) { return one == other }
+    return one == other
+  }
+}

@@ -1,0 +1,74 @@
+import BluetoothLEFirmware
+import Presentation
+import TestSupport
+
+/// The message and the exit code of each reason why an update fails.
+@Suite(.timeLimit(.minutes(15))) struct UpdateFailureTests {
+  private static let results: [DFUResult] = [
+    .opcodeNotSupported, .invalidParameter, .insufficientResources, .invalidObject, .unsupportedType, .notPermitted, .failed, .extended,
+    .unknown(99),
+  ]
+  private static let extended: [DFUExtendedError] = [
+    .commandFormat, .unknownCommand, .initCommand, .firmwareVersion, .hardwareVersion, .softdeviceVersion, .signatureMissing, .hashType,
+    .hash, .signatureType, .verification, .space, .alreadyPresent, .unknown(15),
+  ]
+  private static let buttons: [ButtonlessResult] = [
+    .opcodeNotSupported, .failed, .invalidName, .busy, .notBonded, .unknown(9),
+  ]
+
+  private static let errors: [(any Error, ExitStatus)] =
+    results.map { (DFUError.refused(.execute, $0, nil), .refused) } + buttons.map { (DFUError.buttonlessRefused($0), .refused) }
+    + extended.map { (DFUError.refused(.execute, .extended, $0), .refused) }
+    + [
+      (DFUError.noTarget, .notFound), (DFUError.noAnswer(nil, after: .seconds(10)), .timeout),
+      (DFUError.noAnswer(.crc, after: .seconds(10)), .timeout), (DFUError.invalidAnswer(.select), .refused),
+      (DFUError.crcMismatch(.data, at: 4096, tries: 3), .refused), (DFUError.crcMismatch(.command, at: 0, tries: 3), .refused),
+      (DFUError.initPacketTooLarge(600, limit: 512), .refused), (DFUError.bootloaderNotFound, .expectation),
+      (DFUError.lastExecuteUnanswered, .linkLost), (FirmwareUpdateError.unknownDevice, .notFound),
+      (FirmwareUpdateError.legacyDFU, .refused),
+      (FirmwareUpdateError.packageForMCUmgr, .input), (FirmwareUpdateError.imageForDFU, .input),
+      (FirmwareUpdateError.unusedOption(.prn, .mcumgr), .usage), (FirmwareUpdateError.unusedOption(.image, .nordicDFU), .usage),
+      (FirmwareUpdateError.unusedOption(.confirms, .nordicDFU), .usage), (UnprovenUpdate.notBack(canRevert: true), .expectation),
+      (UnprovenUpdate.notBack(canRevert: false), .expectation), (UnprovenUpdate.otherImage(version: nil, hash: nil), .expectation),
+      (UnprovenUpdate.otherImage(version: "1.0.0", hash: [1, 2]), .expectation), (ManagementError.noService, .notFound),
+      (ManagementError.noAnswer(.erase, after: .seconds(75)), .timeout), (ManagementError.invalidAnswer(.images), .refused),
+      (ManagementError.messageTooLong(.echo, 300, limit: 20), .refused), (ManagementError.mtuTooSmall(mtu: 23), .refused),
+      (ManagementError.uploadStuck(at: 512, tries: 5), .refused), (ManagementError.uploadMismatch, .expectation),
+      (ManagementError.imageTooLarge(2, limit: 1), .input), (ManagementError.noSuchImage(3), .usage),
+      (ManagementError.slotNotAddressable(1), .usage), (ManagementError.stillBlocked, .refused),
+      (ManagementError.notBack(after: .seconds(120)), .expectation),
+      (ManagementError.downgradeForbidden(running: ImageVersion("2.0.0+1")!, file: ImageVersion("1.0.0")!), .refused),
+    ]
+
+  @Test func everyErrorHasItsSentences() {
+    for (error, status) in Self.errors {
+      let failure = Failure(error)
+      #expect(failure.exitStatus == status, "\(error)")
+      let message = failure.message.asMessage(of: "blectl")
+      #expect(message.hasSuffix(".") || message.contains(": blectl ") || message.hasSuffix("--pair"), "\(message)")
+      for sentence in message.split(separator: ". ") { #expect(sentence.split(separator: " ").count <= 25, "\(sentence)") }
+    }
+    #expect(Set(Self.errors.map { Failure($0.0).message }).count == Self.errors.count)
+  }
+
+  /// The codes of the groups 0, 1 and 3, and those that all groups share. Unknown ones are numbers.
+  @Test func everyCodeOfMCUmgrHasAName() {
+    var messages: Set<String> = []
+    for (group, count) in [(nil, 13), (0, 6), (1, 34), (3, 8)] as [(UInt16?, Int)] {
+      for code in 1...count {
+        let failure = Failure(ManagementError.refused(.setState, ManagementRefusal(group: group, code: code), reason: nil))
+        #expect(failure.exitStatus == .refused && failure.code == code && failure.name?.contains(" ") == false, "\(failure.message)")
+        #expect(failure.message.hasPrefix("The device refused to change the state of the image: "))
+        messages.insert(failure.message)
+      }
+      let unknown = Failure(ManagementError.refused(.reset, ManagementRefusal(group: group, code: count + 1), reason: "no\u{1B}"))
+      #expect(unknown.name == nil && unknown.message.contains("code \(count + 1))") && !unknown.message.contains("\u{1B}"))
+    }
+    #expect(messages.count == 61)
+    let full = Failure(ManagementError.refused(.upload, ManagementRefusal(group: 1, code: 9), reason: nil))
+    #expect(full.message.contains("no free slot (image group, code 9). Another image is pending") && full.name == "no_free_slot")
+    for code in [0, -1, .min, .max] {
+      #expect(Failure(ManagementError.refused(.reset, ManagementRefusal(group: 77, code: code), reason: nil)).message.contains("group 77"))
+    }
+  }
+}

@@ -1,0 +1,186 @@
+import BluetoothLEFirmware
+import BluetoothLESimulator
+import Foundation
+import TestSupport
+
+/// `update` and `firmware` from a shell, a session and a script, on simulated devices.
+@Suite(.timeLimit(.minutes(15))) struct UpdateTests {
+  static let sensor = #"{"name": "Sensor", "address": "D1:00:00:00:00:51/random", "advertisement": {"name": "Sensor"}"#
+  static let image = ImageSlots.image(version: ImageVersion(major: 2, minor: 0, revision: 0, build: 7), size: 30_000)
+
+  static func devices(_ mcumgr: String = "{}", link: String = "{}") throws -> String {
+    try Blectl.simulator("[\(sensor), \"link\": \(link), \"update\": {\"mcumgr\": \(mcumgr)}}]")
+  }
+
+  private func file(_ image: [UInt8] = image) throws -> String { try TemporaryFolder.file(image) }
+
+  @Test(arguments: [1, 2, 9]) func anImageIsInstalledProvenAndConfirmed(_ mode: Int) throws {
+    let result = try Blectl.run(["update", "Sensor", try file(), "--yes", "--json"], adapter: try Self.devices("{\"mode\": \(mode)}"))
+    #expect(result.status == 0, "\(result.errors)")
+    let updated = try #require(try result.records.last)
+    #expect(updated.string("event") == "updated" && updated.string("from") == "1.0.0" && updated.string("to") == "2.0.0.7")
+    #expect(updated.int("bytes") == Self.image.count && updated.int("resumed") == 0 && updated.string("protocol") == "mcumgr")
+    #expect(updated.string("hash_after") != updated.string("hash_before"))
+    #expect(updated.bool("confirmed") == true)
+    #expect(try result.records.dropLast().allSatisfy { $0.string("event") == "progress" && $0.int("total") == Self.image.count })
+    #expect(try result.records.count > 2)
+  }
+
+  @Test func aDryRunSaysWhatItWouldDoAndWritesNothing() throws {
+    let file = try file()
+    let result = try Blectl.run(["-e", "update \(file) --dry-run; firmware list", "Sensor"], adapter: try Self.devices())
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.text.contains("Update Sensor from 1.0.0 to 2.0.0+7 over MCUmgr, 30072 bytes: upload, mark for a test, restart,"))
+    #expect(result.text.contains("the device reverts. Nothing was written.") && !result.text.contains("2.0.0.7"), "\(result.text)")
+    let record = try #require(
+      try Blectl.run(["update", "Sensor", file, "--dry-run", "--json"], adapter: try Self.devices("{\"mode\": 2}")).records.first)
+    #expect(record.string("event") == "update_plan" && record.bool("can_revert") == false && record.int("bytes") == 30_072)
+  }
+
+  @Test func nothingIsWrittenWithoutConsent() throws {
+    for (mode, sentence) in [
+      (1, "from 1.0.0 to 2.0.0+7? To agree, add --yes."), (2, "2.0.0+7? The device cannot return to the old image."),
+    ] {
+      let result = try Blectl.run(["update", "Sensor", try file(), "-vv"], adapter: try Self.devices("{\"mode\": \(mode)}"))
+      #expect(result.status == 64 && result.text.isEmpty && result.errors.contains(sentence), "\(result.errors)")
+      // An upload is command 1 of group 1.
+      #expect(!result.errors.contains(/Write Command [0-9a-f]{6}0a..[0-9a-f]{4}0001..01/))
+    }
+    for words in [["confirm"], ["erase"], ["reset"], ["upload", try file()]] {
+      let result = try Blectl.run(["firmware", "Sensor"] + words, adapter: try Self.devices())
+      #expect(result.status == 64 && result.text.isEmpty && result.errors.contains("--yes"), "\(result.errors)")
+    }
+  }
+
+  @Test func aTerminalAsks() throws {
+    for (key, status) in [("n", 130), ("y", 0)] as [(String, Int32)] {
+      let terminal = try PseudoTerminal(
+        [Blectl.path, "update", "Sensor", try file()], environment: ["BLECTL_ADAPTER": try Self.devices(), "BLECTL_CLOCK": "virtual"])
+      #expect(terminal.wait(for: "y or n:"))
+      terminal.type(key)
+      let (ended, text) = terminal.finish()
+      #expect(ended == status && text.contains(status == 0 ? "Updated Sensor from 1.0.0" : "Nothing was written."), "\(text)")
+    }
+  }
+
+  @Test func anImageThatRunsIsNotSentAgain() throws {
+    let file = try file()
+    let result = try Blectl.run(["-e", "update \(file) --yes; update \(file); firmware list", "Sensor"], adapter: try Self.devices())
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.text.contains("Sensor already runs this image (2.0.0+7). Nothing was uploaded."), "\(result.text)")
+    #expect(result.errors.contains("The content is the same, but the signature may differ."))
+    #expect(result.text.contains(/0 +0 +2\.0\.0\.7 +active confirmed bootable/))
+  }
+
+  @Test func aLostLinkIsNotTheEnd() throws {
+    let link = #"{"cut_after_octets": 14000, "cuts": 2}"#
+    let result = try Blectl.run(["update", "Sensor", try file(), "--yes", "--json"], adapter: try Self.devices(link: link))
+    #expect(result.status == 0, "\(result.errors)")
+    let updated = try #require(try result.records.last)
+    #expect(updated.string("to") == "2.0.0.7" && updated.int("resumed") == 2)
+    #expect((updated.int("bytes") ?? 0) < Self.image.count + 6000, "\(updated.int("bytes") ?? 0)")
+    #expect(result.errors.contains("Continuing at byte "))
+    let endless = try Blectl.run(
+      ["update", "Sensor", try file(), "--yes", "-t", "3"], adapter: try Self.devices(link: #"{"cut_after_octets": 2000}"#))
+    #expect(endless.status == 6 && endless.errors.contains("To continue, run the same command again."), "\(endless.errors)")
+  }
+
+  @Test func filesThatDoNotFitAreRefused() throws {
+    var damaged = Self.image
+    damaged[100] ^= 1
+    for (file, options, status, sentence) in [
+      (try file(damaged), [], 66, "The image is damaged"), (Vectors.path("dfu.zip"), [], 66, "the device speaks MCUmgr"),
+      ("/nonexistent.bin", [], 66, "no such file"), (try self.file(), ["--prn", "3"], 64, "--prn has no meaning for MCUmgr"),
+      (try self.file(), ["--image", "3"], 64, "The device has no image 3."), (try self.file(), ["--resume", "--no-resume"], 64, "exclude"),
+    ] as [(String, [String], Int32, String)] {
+      let result = try Blectl.run(["update", "Sensor", file, "--yes"] + options, adapter: try Self.devices())
+      #expect(result.status == status && result.text.isEmpty && result.errors.contains(sentence), "\(result.status) \(result.errors)")
+    }
+    let large = try Blectl.run(["update", "Sensor", try file(), "--yes"], adapter: try Self.devices("{\"slot_size\": 28672}"))
+    #expect(large.status == 66 && large.errors.contains("its slot takes at most 24576"), "\(large.errors)")
+    let other = try Blectl.run("update", "Band-7", try file(), "--yes")
+    #expect(other.status == 2 && other.errors.contains("no firmware over MCUmgr or Nordic Secure DFU"), "\(other.errors)")
+  }
+
+  @Test func legacyDFUIsNamed() throws {
+    let devices = try Blectl.simulator(
+      "[\(Self.sensor), \"services\": [{\"uuid\": \"00001530-1212-efde-1523-785feabcd123\", \"characteristics\": []}]}]")
+    let result = try Blectl.run(["update", "Sensor", Vectors.path("dfu.zip"), "--yes"], adapter: devices)
+    #expect(result.status == 5 && result.errors.contains("legacy DFU"), "\(result.errors)")
+  }
+
+  @Test(arguments: ["{}", #"{"buttonless": "no_bonds"}"#, #"{"buttonless": "bonds"}"#]) func aNordicBootloader(_ dfu: String) throws {
+    let devices = try Blectl.simulator("[\(Self.sensor), \"update\": {\"dfu\": \(dfu)}}]")
+    let result = try Blectl.run(["update", "Sensor", Vectors.path("dfu.zip"), "--yes", "--json"], adapter: devices)
+    #expect(result.status == 0, "\(result.errors)")
+    let updated = try #require(try result.records.last)
+    #expect(updated.string("event") == "updated" && updated.string("protocol") == "nordic_dfu" && updated.int("bytes") == 184)
+    #expect(updated.isNull("from") && updated.isNull("to") && updated.isNull("confirmed"))
+    let image = try Blectl.run(["update", "Sensor", try file(), "--yes"], adapter: devices)
+    #expect(image.status == 66 && image.errors.contains("the device speaks Nordic Secure DFU"), "\(image.errors)")
+  }
+
+  @Test func aRefusalIsASentence() throws {
+    let refusal = #"{"refuses": {"operation": "execute", "object": "command", "result": 11, "extended": 5}}"#
+    let devices = try Blectl.simulator("[\(Self.sensor), \"update\": {\"dfu\": \(refusal)}}]")
+    let result = try Blectl.run(["update", "Sensor", Vectors.path("dfu.zip"), "--yes", "--json"], adapter: devices)
+    #expect(result.status == 5 && result.errors.contains("the version is too low. The bootloader accepts no downgrade"), "\(result.errors)")
+  }
+
+  // MARK: Several devices
+
+  @Test func aFleet() throws {
+    let other = #"{"name": "Other", "address": "D1:00:00:00:00:52/random", "advertisement": {"name": "Other"}, "update": {"mcumgr": {}}}"#
+    let plain = #"{"name": "Plain", "address": "D1:00:00:00:00:53/random", "advertisement": {"name": "Plain"}}"#
+    let devices = try Blectl.simulator("[\(Self.sensor), \"update\": {\"mcumgr\": {}}}, \(other), \(plain)]")
+    let result = try Blectl.run(["update", "Sensor", "Other", "Plain", try file(), "--yes"], adapter: devices)
+    #expect(result.status == 2, "\(result.errors)")
+    let lines = result.text.split(separator: "\n")
+    #expect(lines.suffix(4).map { $0.split(separator: " ").first } == ["DEVICE", "Sensor", "Other", "Plain"], "\(result.text)")
+    #expect(lines.last?.contains("failed (exit 2)") == true && lines.contains { $0.contains(/Other +updated +1\.0\.0 +2\.0\.0\+7/) })
+    let list = Array("# all\nSensor  # the first\n\nOther\nSensor\n".utf8)
+    let piped = try Blectl.run(["update", "-", try file(), "--yes", "--json"], input: list, adapter: devices)
+    #expect(piped.status == 0, "\(piped.errors)")
+    #expect(try piped.records.filter { $0.string("event") == "updated" }.map { $0.string("name") } == ["Sensor", "Other"])
+    let none = try Blectl.run(["update", "-", try file(), "--yes"], input: [], adapter: devices)
+    #expect(none.status == 64 && none.errors.contains("The list of devices is empty."), "\(none.errors)")
+  }
+
+  // MARK: Sessions and scripts
+
+  @Test func aSessionKeepsTheConnection() throws {
+    let lines = "connect Sensor\nupdate \(try file()) --yes\nfirmware echo hello\nfirmware confirm\n"
+    let result = try Blectl.run(["repl", "--json"], input: Array(lines.utf8), adapter: try Self.devices())
+    let records = try result.records
+    #expect(result.status == 64)
+    #expect(records.filter { $0.string("event") == "done" }.map { $0.int("status") } == [0, 0, 0, 64], "\(result.errors)")
+    #expect(records.contains { $0.string("event") == "echo" && $0.string("text") == "hello" })
+  }
+
+  @Test func imagesStepByStep() throws {
+    let steps = "firmware upload \(try file()) --yes; firmware list; firmware test 0000; firmware info"
+    let result = try Blectl.run(["-k", "-e", steps, "Sensor"], adapter: try Self.devices())
+    #expect(result.status == 2 && result.errors.contains("No image has a hash that starts with 0000."), "\(result.errors)")
+    let hash = try #require(result.text.firstMatch(of: /PEER test ([0-9a-f]{8})/)?.1)
+    #expect(result.text.contains(/Mode +swap scratch: the device reverts/) && result.text.contains("Slot 1"), "\(result.text)")
+    let test = "firmware upload \(try file()) --yes; firmware test \(hash); firmware erase --yes"
+    let tested = try Blectl.run(["-e", test, "Sensor"], adapter: try Self.devices())
+    #expect(tested.text.contains(/0 +1 +2\.0\.0\.7 +pending bootable/), "\(tested.text)")
+    #expect(tested.status == 5 && tested.errors.contains("The device refused to erase the slot: "), "\(tested.errors)")
+  }
+
+  @Test func aScriptExpectsTheVersion() throws {
+    func run(_ lines: String) throws -> ProcessResult {
+      let script = try TemporaryFolder.file("device Sensor\ntest a\n\(lines)\nend\n")
+      return try Blectl.run(["run", script], adapter: try Self.devices())
+    }
+    let file = try file()
+    let passed = try run(
+      "expect firmware version 1.0.0\nupdate \(file) --yes\nexpect firmware version 2.0.0+7\nexpect firmware version 2.0.0.7")
+    #expect(passed.status == 0, "\(passed.text) \(passed.errors)")
+    let failed = try run("expect firmware version 1.0.1")
+    #expect(failed.status == 7 && failed.text.contains("Another version of the firmware runs."), "\(failed.text) \(failed.errors)")
+    let asks = try run("update \(file)")
+    #expect(asks.status == 64 && asks.errors.contains("A script cannot ask. Add --yes"), "\(asks.errors)")
+  }
+}
