@@ -335,6 +335,7 @@ import Testing
       let hash = try #require(server.other.image?.hash)
       let list = try await management.setState(hash: hash, confirm: false)
       #expect(list.images.map(\.isPending) == [false, true] && list.images.map(\.isPermanent) == [false, false])
+      server.isPending = false
       await #expect(throws: ManagementError.refused(.setState, ManagementRefusal(group: 1, code: 8), reason: nil)) {
         try await management.setState(hash: [1], confirm: true)
       }

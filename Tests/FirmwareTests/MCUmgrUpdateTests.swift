@@ -239,6 +239,7 @@ import Testing
   @Test func paddingStaysHere() async throws {
     try await onLoop {
       let server = ManagementServer()
+      server.slotSize = Self.new.count
       let run = try await Self.run(server, Fixture.padded(Self.new, to: 30_000, imageOK: 1))
       #expect(server.running.bytes == Self.new && run.plan?.notes == [.paddingLeftOut(30_000 - Self.new.count)])
       #expect(run.plan?.bytes == Self.new.count)
@@ -317,19 +318,15 @@ import Testing
       _ = try await Self.run(whole, small)
       for number in 1...whole.requests.count {
         let server = ManagementServer()
-        // Even numbers: the request gets lost. Odd numbers: its answer.
+        // The request gets lost, or its answer.
         for isLost in [true, false] {
           var count = 0
           (server.running.bytes, server.other.bytes, server.isConfirmed, server.isPending) = (Self.old, [], true, false)
           server.onRequest = { operation, body in
             count += 1
             guard count == number else { return nil }
-            if isLost {
-              server.cut()
-              return []
-            }
-            EventLoop.shared.schedule(after: .zero) { server.losePower() }
-            return nil
+            if isLost { server.cut() } else { server.losesAnswer = true }
+            return isLost ? [] : nil
           }
           let run = try await Self.run(server, small)
           #expect(run.error == nil && server.running.bytes == small && server.isConfirmed, "\(number) \(isLost): \(run)")

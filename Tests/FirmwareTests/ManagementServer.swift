@@ -41,6 +41,8 @@ final class ManagementServer: UpdateDevice {
   var onReset: (@LoopActor () -> Void)?
   /// Whether the device comes back after a reset.
   var comesBack = true
+  /// Whether the power fails, once, before the answer to a request that was done.
+  var losesAnswer = false
   /// The number of upload requests after which the link ends, again and again.
   var cutsAfter: Int?
 
@@ -160,7 +162,9 @@ final class ManagementServer: UpdateDevice {
       if !bytes.isEmpty { answer(to: message, bytes) }
       return
     }
-    answer(to: message, missing.contains(operation) ? CBOR.map(["rc": .integer(8)]).encoded : perform(operation, body).encoded)
+    let values = missing.contains(operation) ? CBOR.map(["rc": .integer(8)]) : perform(operation, body)
+    if losesAnswer { losePower() } else { answer(to: message, values.encoded) }
+    losesAnswer = false
     if operation == .reset { reset() }
   }
 
@@ -208,6 +212,7 @@ final class ManagementServer: UpdateDevice {
 
   private func setState(_ body: CBOR) -> CBOR {
     let confirms = body["confirm"]?.bool == true
+    if isPending { return refusal(28) }
     switch body["hash"]?.bytes {
     case nil: isConfirmed = true
     case running.image?.runningHash: isConfirmed = isConfirmed || confirms
