@@ -234,6 +234,11 @@ import TestSupport
       "latency", "timeout_ms", "buffers", "ms_per_packet", "jitter_ms",
       "ms_per_request", "slow_every", "slow_ms", "short_octets", "ms_per_long_octet", "uneven_ms", "when_full", "ms_per_drop",
       "answers_at_once", "drops_after", "drops",
+      "update", "mcumgr", "version", "image_size", "slot_size", "mode", "no_downgrade", "reassembly", "buffer_size", "params",
+      "smp_version",
+      "access", "direct_upload", "confirm_other", "page_erase_ms", "page_swap_ms", "hash_ms", "request_ms", "reset_ms", "boot_ms", "dfu",
+      "buttonless", "application_version", "bootloader_version", "hardware_version", "softdevice", "signed", "object_size",
+      "init_packet_size", "flash_size", "banks", "refuses", "operation", "object", "result", "extended", "times",
       "advertise", "do", "times", "else", "variable", "random_octets", "of", "order", "aes_cmac", "hmac_sha256", "key", "xor", "with",
       "from", "octets", "random", "clock", "length", "number", "as", "subscribers", "sum", "is", "at_least", "matches", "any", "not",
     ] {

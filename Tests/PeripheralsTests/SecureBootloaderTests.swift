@@ -174,6 +174,8 @@ import TestSupport
       bonds.bootloader?.enterBootloader()
       try await EventLoop.shared.sleep(for: .seconds(2))
       #expect(bonds.address.description == "D1:00:00:00:00:FF/random" && bonds.description.handle(button) == 0)
+      try await EventLoop.shared.sleep(for: .seconds(122))
+      #expect(bonds.description.handle(button) != 0, "nobody came")
     }
   }
 

@@ -10,9 +10,9 @@ enum UpdateReader {
       guard let version = ImageVersion(try value.string()) else { throw value.error("Use a version such as \"1.2.3\".") }
       settings.version = version
     },
-    "image_size": { $0.imageSize = try $1.integer(1...4_000_000) },
+    "image_size": { $0.imageSize = try $1.integer(1...1_000_000) },
     "slot_size": { settings, value in
-      settings.slotSize = try value.integer(8192...4_194_304)
+      settings.slotSize = try value.integer(8192...1_048_576)
       guard settings.slotSize % ImageSlots.pageSize == 0 else { throw value.error("Use a multiple of \(ImageSlots.pageSize).") }
     },
     "mode": { $0.mode = BootMode(rawValue: try $1.integer(0...9)) ?? .swapScratch },

@@ -48,6 +48,8 @@ package final class SecureBootloader: UpdatableFirmware {
   private var name = "DfuTarg"
   var refusals = 0
   var timer: LoopTimer?
+  /// The end of a bootloader that no client uses. Nil for one that was never left.
+  private var idle: LoopTimer?
   let settings: BootloaderSettings
   private let description: PeripheralDescription
   package private(set) var running: PeripheralDescription
@@ -77,6 +79,7 @@ package final class SecureBootloader: UpdatableFirmware {
   package func decision(on handle: AttributeHandle, _ value: [UInt8], from client: Server) -> Server.Decision? {
     let control = running.valueHandle(isActive ? BootloaderSettings.uuid(1) : settings.button)
     var decision = Server.Decision()
+    if idle != nil { waitForClient() }
     if handle == control {
       guard client.configuration(ofValue: handle) & (isActive ? 1 : 2) != 0 else {
         // Client Characteristic Configuration Descriptor Improperly Configured.
@@ -99,7 +102,8 @@ package final class SecureBootloader: UpdatableFirmware {
 
   package func stop() -> Duration {
     timer?.cancel()
-    (timer, memory, staysInBootloader) = (nil, Memory(), false)
+    idle?.cancel()
+    (timer, idle, memory, staysInBootloader) = (nil, nil, Memory(), false)
     (memory.initPacket, memory.initPacketSize) = (flash.update.initPacket, flash.update.initPacket.count)
     ledger.restarts += 1
     return settings.bootTime
@@ -109,7 +113,7 @@ package final class SecureBootloader: UpdatableFirmware {
     guard flash.update.isComplete, let packet = try? InitPacket(flash.update.initPacket) else {
       isActive = staysInBootloader || flash.application == nil
       running = isActive ? settings.bootloader(description, name: name) : description
-      if !isActive { name = "DfuTarg" }
+      if isActive { waitForClient() } else { name = "DfuTarg" }
       return nil
     }
     // The bootloader copies an application from the second bank.
@@ -120,6 +124,15 @@ package final class SecureBootloader: UpdatableFirmware {
     }
     install(packet)
     return .zero
+  }
+
+  /// Returns to the application after a time without a request (`NRF_BL_DFU_INACTIVITY_TIMEOUT_MS`).
+  private func waitForClient() {
+    idle?.cancel()
+    guard flash.application != nil else { return }
+    idle = EventLoop.shared.schedule(after: .seconds(120)) { [weak self] in
+      self?.restart(.terminate(.remoteUserTerminated), staysInBootloader: false)
+    }
   }
 
   private func install(_ packet: InitPacket) {
