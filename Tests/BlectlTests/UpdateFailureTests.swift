@@ -16,29 +16,37 @@ import TestSupport
     .opcodeNotSupported, .failed, .invalidName, .busy, .notBonded, .unknown(9),
   ]
 
-  private static let errors: [(any Error, ExitStatus)] =
-    results.map { (DFUError.refused(.execute, $0, nil), .refused) } + buttons.map { (DFUError.buttonlessRefused($0), .refused) }
-    + extended.map { (DFUError.refused(.execute, .extended, $0), .refused) }
-    + [
-      (DFUError.noTarget, .notFound), (DFUError.noAnswer(nil, after: .seconds(10)), .timeout),
-      (DFUError.noAnswer(.crc, after: .seconds(10)), .timeout), (DFUError.invalidAnswer(.select), .refused),
-      (DFUError.crcMismatch(.data, at: 4096, tries: 3), .refused), (DFUError.crcMismatch(.command, at: 0, tries: 3), .refused),
-      (DFUError.initPacketTooLarge(600, limit: 512), .refused), (DFUError.bootloaderNotFound, .expectation),
-      (DFUError.lastExecuteUnanswered, .linkLost), (FirmwareUpdateError.unknownDevice, .notFound),
-      (FirmwareUpdateError.legacyDFU, .refused),
-      (FirmwareUpdateError.packageForMCUmgr, .input), (FirmwareUpdateError.imageForDFU, .input),
-      (FirmwareUpdateError.unusedOption(.prn, .mcumgr), .usage), (FirmwareUpdateError.unusedOption(.image, .nordicDFU), .usage),
-      (FirmwareUpdateError.unusedOption(.confirms, .nordicDFU), .usage), (UnprovenUpdate.notBack(canRevert: true), .expectation),
-      (UnprovenUpdate.notBack(canRevert: false), .expectation), (UnprovenUpdate.otherImage(version: nil, hash: nil), .expectation),
-      (UnprovenUpdate.otherImage(version: "1.0.0", hash: [1, 2]), .expectation), (ManagementError.noService, .notFound),
-      (ManagementError.noAnswer(.erase, after: .seconds(75)), .timeout), (ManagementError.invalidAnswer(.images), .refused),
-      (ManagementError.messageTooLong(.echo, 300, limit: 20), .refused), (ManagementError.mtuTooSmall(mtu: 23), .refused),
-      (ManagementError.uploadStuck(at: 512, tries: 5), .refused), (ManagementError.uploadMismatch, .expectation),
-      (ManagementError.imageTooLarge(2, limit: 1), .input), (ManagementError.noSuchImage(3), .usage),
-      (ManagementError.slotNotAddressable(1), .usage), (ManagementError.stillBlocked, .refused),
-      (ManagementError.notBack(after: .seconds(120)), .expectation),
-      (ManagementError.downgradeForbidden(running: ImageVersion("2.0.0+1")!, file: ImageVersion("1.0.0")!), .refused),
-    ]
+  private static let updates: [(any Error, Presentation.ExitStatus)] = [
+    (DFUError.noTarget, .notFound), (DFUError.noAnswer(nil, after: .seconds(10)), .timeout),
+    (DFUError.noAnswer(.crc, after: .seconds(10)), .timeout), (DFUError.invalidAnswer(.select), .refused),
+    (DFUError.crcMismatch(.data, at: 4096, tries: 3), .refused), (DFUError.crcMismatch(.command, at: 0, tries: 3), .refused),
+    (DFUError.initPacketTooLarge(600, limit: 512), .refused), (DFUError.bootloaderNotFound, .expectation),
+    (DFUError.lastExecuteUnanswered, .linkLost), (FirmwareUpdateError.unknownDevice, .notFound), (FirmwareUpdateError.legacyDFU, .refused),
+    (FirmwareUpdateError.packageForMCUmgr, .input), (FirmwareUpdateError.imageForDFU, .input),
+    (FirmwareUpdateError.unusedOption(.prn, .mcumgr), .usage), (FirmwareUpdateError.unusedOption(.image, .nordicDFU), .usage),
+    (FirmwareUpdateError.unusedOption(.confirms, .nordicDFU), .usage), (UnprovenUpdate.notBack(canRevert: true), .expectation),
+    (UnprovenUpdate.notBack(canRevert: false), .expectation), (UnprovenUpdate.otherImage(version: nil, hash: nil), .expectation),
+    (UnprovenUpdate.otherImage(version: "1.0.0", hash: [1, 2]), .expectation),
+  ]
+  private static let management: [(ManagementError, Presentation.ExitStatus)] = [
+    (.noService, .notFound), (.noAnswer(.erase, after: .seconds(75)), .timeout), (.invalidAnswer(.images), .refused),
+    (.messageTooLong(.echo, 300, limit: 20), .refused), (.mtuTooSmall(mtu: 23), .refused), (.uploadStuck(at: 512, tries: 5), .refused),
+    (.uploadMismatch, .expectation), (.imageTooLarge(2, limit: 1), .input), (.noSuchImage(3), .usage), (.slotNotAddressable(1), .usage),
+    (.stillBlocked, .refused), (.notBack(after: .seconds(120)), .expectation),
+    (
+      .downgradeForbidden(
+        running: ImageVersion(major: 2, minor: 0, revision: 0), file: ImageVersion(major: 1, minor: 0, revision: 0)), .refused
+    ),
+  ]
+
+  private static var errors: [(any Error, Presentation.ExitStatus)] {
+    var all = updates
+    for result in results { all.append((DFUError.refused(.execute, result, nil), .refused)) }
+    for reason in extended { all.append((DFUError.refused(.execute, .extended, reason), .refused)) }
+    for result in buttons { all.append((DFUError.buttonlessRefused(result), .refused)) }
+    for (error, status) in management { all.append((error, status)) }
+    return all
+  }
 
   @Test func everyErrorHasItsSentences() {
     for (error, status) in Self.errors {
@@ -58,7 +66,7 @@ import TestSupport
       for code in 1...count {
         let failure = Failure(ManagementError.refused(.setState, ManagementRefusal(group: group, code: code), reason: nil))
         #expect(failure.exitStatus == .refused && failure.code == code && failure.name?.contains(" ") == false, "\(failure.message)")
-        #expect(failure.message.hasPrefix("The device refused to change the state of the image: "))
+        #expect(failure.message.hasPrefix("The device refused the request \"set state\": "))
         messages.insert(failure.message)
       }
       let unknown = Failure(ManagementError.refused(.reset, ManagementRefusal(group: group, code: count + 1), reason: "no\u{1B}"))

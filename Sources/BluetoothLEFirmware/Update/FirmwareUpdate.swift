@@ -95,7 +95,10 @@ package enum UpdateProtocol: String, Sendable {
 /// The choices of a user for an update.
 package struct UpdateOptions: Hashable, Sendable {
   /// An option that only one of the protocols has.
-  package enum Member: Sendable { case prn, image, confirms }
+  package enum Member: String, Sendable {
+    case prn, image
+    case confirms = "no-confirm"
+  }
 
   /// Whether to continue with the bytes that the device has.
   package var resumes = true

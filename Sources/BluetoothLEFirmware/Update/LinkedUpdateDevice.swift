@@ -79,7 +79,8 @@ package final class LinkedUpdateDevice: UpdateDevice {
     }
     request = original
     if let selector = selector(for: identity) { request.selector = selector }
-    (request.connects, request.waits, request.patience) = (true, true, patience)
+    // The address alone has no name.
+    (request.connects, request.waits, request.patience, request.looksUpName) = (true, true, patience, true)
     defer { (request.waits, request.patience) = (original.waits, original.patience) }
     do { return try await connect() } catch  where RetryPolicy.mayPass(error) { return nil }
   }

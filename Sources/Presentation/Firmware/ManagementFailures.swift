@@ -9,14 +9,15 @@ extension ManagementError: FailureConvertible {
       let reason = reason.map { " It says: \(DisplayText.quote($0))." } ?? ""
       let advice = refusal.advice.map { " \($0)" } ?? ""
       return Failure(
-        .device, "The device refused to \(operation.text): \(refusal.text).\(reason)\(advice)", code: refusal.code,
+        .device, "The device refused the request \"\(operation.caseWords)\": \(refusal.text).\(reason)\(advice)", code: refusal.code,
         name: refusal.name?.replacing(" ", with: "_"))
     case .noAnswer(let operation, let time):
-      return .timeout("The device did not answer within \(time.secondsText) s when asked to \(operation.text). Try again, or reset it.")
-    case .invalidAnswer(let operation): return .protocolViolation("The device answered incorrectly when asked to \(operation.text).")
+      return .timeout("The device did not answer within \(time.secondsText) s to \"\(operation.caseWords)\". Try again, or reset it.")
+    case .invalidAnswer(let operation): return .protocolViolation("The device answered the request \"\(operation.caseWords)\" incorrectly.")
     case .messageTooLong(let operation, let count, let limit):
       return Failure(
-        .device, "The request to \(operation.text) has \(Quantity.octets(count)), but the device takes at most \(limit). Use a larger MTU.")
+        .device,
+        "The request \"\(operation.caseWords)\" has \(Quantity.octets(count)), but the device takes at most \(limit). Use a larger MTU.")
     case .mtuTooSmall(let mtu):
       return Failure(
         .device,
@@ -37,26 +38,6 @@ extension ManagementError: FailureConvertible {
         "The device did not come back within \(time.secondsText) s after a restart, before the upload. Nothing was uploaded.")
     case .stillBlocked:
       return Failure(.device, "Another image is still pending or on trial after a reset. List the images: blectl firmware PEER list")
-    }
-  }
-}
-
-extension ManagementOperation {
-  /// The operation after the word *to*.
-  fileprivate var text: String {
-    switch self {
-    case .echo: "echo a text"
-    case .reset: "reset"
-    case .parameters: "report the sizes of its buffers"
-    case .applicationInfo: "describe its application"
-    case .bootloaderInfo: "describe its bootloader"
-    case .images: "list its images"
-    case .setState: "change the state of the image"
-    case .upload: "take the image"
-    case .erase: "erase the slot"
-    case .slotInfo: "describe its slots"
-    case .writeSetting: "write a setting"
-    case .saveSettings: "save its settings"
     }
   }
 }

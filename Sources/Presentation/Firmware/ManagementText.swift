@@ -53,11 +53,11 @@ package final class ManagementText {
   package func show(
     _ bootloader: BootloaderInfo, _ buffers: ManagementParameters?, _ application: String?, _ slots: [SlotInfo]?
   ) async throws {
-    let mode = "\(bootloader.mode)".replacing("XIP", with: "Xip").replacing("RAM", with: "Ram").snakeCase
+    let mode = bootloader.mode.caseWords
     guard output.style.json else {
       let revert = bootloader.mode.canRevert ? "the device reverts if a new image fails" : "the device cannot return to an old image"
       try await line("Bootloader", bootloader.name ?? "unknown")
-      try await line("Mode", "\(mode.replacing("_", with: " ")): \(revert)\(bootloader.forbidsDowngrade ? ", no downgrades" : "")")
+      try await line("Mode", "\(mode): \(revert)\(bootloader.forbidsDowngrade ? ", no downgrades" : "")")
       if let application { try await line("Application", application) }
       if let buffers { try await line("Buffers", "\(buffers.bufferCount) of \(Quantity.octets(buffers.bufferSize))") }
       for slot in slots ?? [] {
@@ -68,7 +68,7 @@ package final class ManagementText {
     try await output.record {
       $0.string("event", "firmware_info")
       $0.string("bootloader", bootloader.name)
-      $0.string("mode", mode)
+      $0.string("mode", mode.replacing(" ", with: "_"))
       $0.bool("can_revert", bootloader.mode.canRevert)
       $0.bool("no_downgrade", bootloader.forbidsDowngrade)
       $0.string("application", application)

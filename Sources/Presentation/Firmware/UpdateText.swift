@@ -57,7 +57,7 @@ package final class UpdateText {
       $0.string("from", plan.runningVersion)
       $0.string("to", plan.version)
       $0.integer("bytes", plan.bytes)
-      $0.strings("steps", plan.steps.map(\.snakeName))
+      $0.strings("steps", plan.steps.map { $0.text.replacing(" ", with: "_") })
       $0.bool("can_revert", plan.canRevert)
       $0.string("protocol", kind.rawValue)
       $0.members(device)
@@ -118,23 +118,11 @@ extension UpdateProtocol {
 }
 
 extension UpdateStep {
+  /// The step in words. Records have underscores instead of spaces.
   var text: String {
     switch self {
-    case .finishEarlier: "finish the earlier update"
-    case .enterBootloader: "start the bootloader"
-    case .upload(_, of: 1): "upload"
-    case .upload(let part, let count): "upload part \(part + 1) of \(count)"
-    case .test: "mark for a test"
-    case .restart: "restart"
-    case .compare: "compare version and hash"
-    case .confirm: "confirm"
-    }
-  }
-
-  var snakeName: String {
-    switch self {
-    case .finishEarlier: "finish_earlier"
-    case .enterBootloader: "enter_bootloader"
+    case .finishEarlier: "finish earlier update"
+    case .enterBootloader: "enter bootloader"
     case .upload: "upload"
     case .test: "test"
     case .restart: "restart"

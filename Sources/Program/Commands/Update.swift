@@ -67,35 +67,22 @@ package struct Update: PeerCommand {
 
   /// Returns the devices in the order of the command line. A device that is named twice counts once.
   @LoopActor private func peers(_ context: Context) async throws -> [PeerArgument] {
+    var names = [who.peer.typed] + words.dropLast()
+    if let index = names.firstIndex(of: "-") {
+      try context.refuseInput()
+      guard words.last != "-" else { throw Failure(.usage, "Standard input cannot be both the list of devices and the file.") }
+      let list = try await context.output.readingInput { try await InputFile.read("-", limit: 1 << 20, whenIdle: $0) }
+      let lines = String(decoding: list, as: UTF8.self).split(separator: "\n").map { String($0.prefix { $0 != "#" }).trimmed }
+      names.replaceSubrange(index...index, with: lines.filter { !$0.isEmpty })
+    }
     var peers: [PeerArgument] = []
-    func add(_ peer: PeerArgument) { if !peers.contains(peer) { peers.append(peer) } }
-    for word in [who.peer.typed] + words.dropLast() {
-      if word == "-" {
-        try context.refuseInput()
-        if words.last == "-" { throw Failure(.usage, "Standard input cannot be both the list of devices and the file.") }
-        for (index, line) in String(decoding: try await list(context), as: UTF8.self).split(
-          separator: "\n", omittingEmptySubsequences: false
-        )
-        .enumerated() {
-          let name = (line.split(separator: "#", omittingEmptySubsequences: false).first.map(String.init) ?? "").trimmed
-          if name.isEmpty { continue }
-          guard let peer = PeerArgument(argument: name) else {
-            throw Failure(.usage, "Line \(index + 1) of standard input is no device: \(DisplayText.quote(name)).")
-          }
-          add(peer)
-        }
-      } else {
-        guard let peer = PeerArgument(argument: word) else { throw Failure(.usage, "\(DisplayText.quote(word)) is no device.") }
-        add(peer)
-      }
+    for name in names {
+      guard let peer = PeerArgument(argument: name) else { throw Failure(.usage, "\(DisplayText.quote(name)) is not a device.") }
+      if !peers.contains(peer) { peers.append(peer) }
     }
     guard !peers.isEmpty else { throw Failure(.usage, "The list of devices is empty.") }
     guard peers.count == 1 || !context.isInSession else { throw Failure(.usage, "A session updates one device per line.") }
     return peers
-  }
-
-  @LoopActor private func list(_ context: Context) async throws -> [UInt8] {
-    try await context.output.readingInput { try await InputFile.read("-", limit: 1 << 20, whenIdle: $0) }
   }
 
   /// Updates one device.
