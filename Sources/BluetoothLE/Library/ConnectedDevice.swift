@@ -25,8 +25,11 @@ public final class ConnectedDevice: Sendable {
       options.timeout, options.transactionTimeout, max(0, options.retries)
     )
     request.parameters = options.parameters
+    let pairings = PairingAttempts()
     request.security = { peer, _ in
-      (options.pairing.map { PairingWish($0, with: peer, level: options.security, isOfCommand: false) }, options.security)
+      var wish = options.pairing.map { PairingWish($0, with: peer, level: options.security, isOfCommand: false) }
+      wish?.attempts = pairings
+      return (wish, options.security)
     }
     request.looksUpName = true
     connection = try await OneShotLinks(adapter.session, SilentReporter(name: peripheral.name), nil).open(request)

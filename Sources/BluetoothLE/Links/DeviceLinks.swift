@@ -100,10 +100,11 @@ extension DeviceLinks {
       (facts.heard, facts.identity) = (match.heard ?? facts.heard, match.identity)
       request.parameters = given.filled(from: request.defaults(match.identity, match.name))
       let connection: Connection
-      do { connection = try await connect(match, request, until: deadline) } catch {
+      var pairings: PairingAttempts?
+      do { connection = try await connect(match, request, until: deadline, &pairings) } catch {
         let next = EventLoop.shared.now.advanced(by: .milliseconds(500))
         let reason = reporter.explained(error, facts)
-        guard request.waits, !request.pairings.areOver, RetryPolicy.mayPass(error), next < deadline else { throw reason }
+        guard request.waits, !(pairings?.areOver ?? false), RetryPolicy.mayPass(error), next < deadline else { throw reason }
         reporter.report(.stillWaiting(reason))
         // A device may refuse each attempt immediately.
         try await EventLoop.shared.sleep(until: next)
@@ -120,8 +121,10 @@ extension DeviceLinks {
     }
   }
 
-  /// Connects to the device that a search found.
-  private func connect(_ match: PeerMatch, _ request: LinkRequest, until deadline: LoopClock.Instant) async throws -> Connection {
+  /// Connects to the device that a search found, and tells which pairings the attempt belongs to.
+  private func connect(
+    _ match: PeerMatch, _ request: LinkRequest, until deadline: LoopClock.Instant, _ pairings: inout PairingAttempts?
+  ) async throws -> Connection {
     reporter.report(.connecting(match.peer, name: match.name))
     var limits = request.limits
     if request.waits { limits.connecting = min(limits.connecting, EventLoop.shared.now.duration(to: deadline)) }
@@ -129,8 +132,8 @@ extension DeviceLinks {
     let connection: Connection
     do {
       let name = match.name ?? (request.looksUpName ? reporter.storedName(of: match.identity) : nil)
-      var demand = try request.security(match.identity, name)
-      demand.wish?.attempts = request.pairings
+      let demand = try request.security(match.identity, name)
+      pairings = demand.wish?.attempts
       connection = try await session.connect(
         match.peer, name: name, foundBy: request.selector, limits: limits, observer: clientObserver,
         security: demand

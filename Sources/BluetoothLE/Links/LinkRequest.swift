@@ -25,8 +25,6 @@ package struct LinkRequest: Sendable {
   package var defaults: @LoopActor @Sendable (PeerAddress, UntrustedText?) -> LinkParameterRequest = { _, _ in LinkParameterRequest() }
   /// Returns the security that the options or the defaults of the device demand, and the wish to pair if the device demands it.
   package var security: @LoopActor @Sendable (PeerAddress, UntrustedText?) throws -> SecurityDemand = { _, _ in (nil, .unencrypted) }
-  /// The pairings of all attempts to connect.
-  package var pairings = PairingAttempts()
   /// Whether to exchange the MTU while connecting. False if the caller exchanges the MTU later.
   package var exchangesMTU = true
 

@@ -22,7 +22,7 @@ package struct Context {
   package let observer: (any CommandObserver)?
   /// The value of `--level` of the browser, which has no `Target` for most devices. Nil without the option.
   package var level: SecurityLevel?
-  private let pairings = PairingAttempts()
+  let pairings = PairingAttempts()
 
   /// Creates the context of a command on the command line. `observer` is nil if nothing records the command.
   package init(_ process: ProcessContext, _ step: StepOptions, _ observer: (any CommandObserver)? = nil) {
@@ -137,7 +137,6 @@ package struct Context {
     request.limits = step.limits
     request.limits.retries = target.retries ?? configuration.defaults.general.retries ?? request.limits.retries
     request.parameters = target.requested
-    request.pairings = pairings
     request.defaults = { [configuration] in configuration.options(for: $0, named: $1, selector).parameters }
     request.exchangesMTU = exchangingMTU
     let wish = target.pairs || links.pairs ? try PairingOptions.usualWish(self) : nil

@@ -102,7 +102,9 @@ package struct PairingOptions: OptionSection {
     let way = PairingDialogue.way(context)
     var answers = PairingAnswers()
     answers.passkey = try passkeyOfEnvironment(context)
-    return wish(nil, answers, way, context)
+    var wish = wish(nil, answers, way, context)
+    wish.attempts = context.pairings
+    return wish
   }
 
   @LoopActor private static func passkeyOfEnvironment(_ context: Context) throws -> SixDigits? {
