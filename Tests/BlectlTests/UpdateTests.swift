@@ -186,7 +186,7 @@ import TestSupport
       "expect firmware version 1.0.0\nupdate \(file) --yes\nexpect firmware version 2.0.0+7\nexpect firmware version 2.0.0.7")
     #expect(passed.status == 0, "\(passed.text) \(passed.errors)")
     let failed = try run("expect firmware version 1.0.1")
-    #expect(failed.status == 7 && failed.text.contains("Another version of the firmware runs."), "\(failed.text) \(failed.errors)")
+    #expect(failed.status == 7 && failed.text.contains("The firmware has another version."), "\(failed.text) \(failed.errors)")
     let asks = try run("update \(file)")
     #expect(asks.status == 64 && asks.errors.contains("A script cannot ask. Add --yes"), "\(asks.errors)")
   }

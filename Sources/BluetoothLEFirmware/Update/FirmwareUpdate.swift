@@ -39,20 +39,12 @@ package final class FirmwareUpdate {
     return outcome
   }
 
-  /// Runs the update, and returns its events as they happen. Of the progress, every half percent is an element.
-  /// The end of the iteration cancels the update.
+  /// Runs the update, and returns its events. The end of the iteration cancels the update.
   package func progress(_ device: any UpdateDevice) -> AsyncThrowingStream<UpdateEvent, any Error> {
     AsyncThrowingStream { continuation in
-      var last = 0
       let task = EventLoop.shared.spawn { [self] in
         do {
-          try await run(device) { event in
-            if case .progress(let sent, _, let total) = event {
-              guard sent < last || sent == total || sent - last >= total / 200 else { return }
-              last = sent
-            }
-            continuation.yield(event)
-          }
+          try await run(device) { continuation.yield($0) }
           continuation.finish()
         } catch { continuation.finish(throwing: error) }
       }

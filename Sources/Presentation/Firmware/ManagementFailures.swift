@@ -43,43 +43,43 @@ extension ManagementError: FailureConvertible {
 }
 
 extension ManagementRefusal {
-  /// The names of the codes of each group, from 1 on, as in Zephyr's headers.
-  private static let (general, os, image, settings) = (
-    [
-      "unknown error", "not enough memory", "invalid value", "timeout", "no entry", "bad state", "answer too long", "not supported",
-      "corrupt message", "busy", "access denied", "protocol too old", "protocol too new",
-    ],
-    [
-      "unknown error", "invalid format", "no answer to the query", "clock not set", "clock command failed", "invalid query value",
-    ],
-    [
-      "unknown error", "flash configuration query failed", "no image", "no TLVs", "invalid TLV", "several hashes", "invalid TLV size",
-      "hash not found", "no free slot", "flash open failed", "flash read failed", "flash write failed", "flash erase failed",
-      "invalid slot", "not enough memory", "flash context already set", "flash context not set", "no flash device",
-      "invalid page offset", "invalid offset", "invalid length", "invalid image header", "invalid image magic", "invalid hash",
-      "invalid flash address", "version not readable", "current version is newer", "image already pending", "invalid vector table",
-      "image too large", "image data overrun", "confirmation denied", "test of the active image denied", "active slot not known",
-    ],
-    [
-      "unknown error", "key too long", "key not found", "reading not supported", "root key not found", "writing not supported",
-      "deleting not supported", "saving not supported",
-    ]
-  )
-
-  private var table: (group: String, names: [String]) {
-    switch group {
-    case nil: ("general", Self.general)
-    case 0?: ("OS group", Self.os)
-    case 1?: ("image group", Self.image)
-    case 3?: ("settings group", Self.settings)
-    case let number?: ("group \(number)", [])
-    }
-  }
+  /// The names of the codes that all groups share, from 1 on, and then those of the groups. They follow Zephyr's headers.
+  private static let shared = """
+    unknown error, not enough memory, invalid value, timeout, no entry, bad state, answer too long, not supported, corrupt message, busy, \
+    access denied, protocol too old, protocol too new
+    """
+  private static let groups: [UInt16: (String, String)] = [
+    0: ("OS group", "unknown error, invalid format, no answer to the query, clock not set, clock command failed, invalid query value"),
+    1: (
+      "image group",
+      """
+      unknown error, flash configuration query failed, no image, no TLVs, invalid TLV, several hashes, invalid TLV size, hash not found, \
+      no free slot, flash open failed, flash read failed, flash write failed, flash erase failed, invalid slot, not enough memory, \
+      flash context already set, flash context not set, no flash device, invalid page offset, invalid offset, invalid length, \
+      invalid image header, invalid image magic, invalid hash, invalid flash address, version not readable, current version is newer, \
+      image already pending, invalid vector table, image too large, image data overrun, confirmation denied, \
+      test of the active image denied, active slot not known
+      """
+    ),
+    3: (
+      "settings group",
+      """
+      unknown error, key too long, key not found, reading not supported, root key not found, writing not supported, \
+      deleting not supported, saving not supported
+      """
+    ),
+  ]
 
   /// The name of the code, such as `no free slot`. Nil for an unknown code.
-  fileprivate var name: String? { code > 0 && code <= table.names.count ? table.names[code - 1] : nil }
+  fileprivate var name: String? {
+    let names = (group.map { Self.groups[$0]?.1 ?? "" } ?? Self.shared).split(separator: ", ")
+    return code > 0 && code <= names.count ? String(names[code - 1]) : nil
+  }
 
-  fileprivate var text: String { (name ?? "unknown error") + " (\(table.group), code \(code))" }
+  fileprivate var text: String {
+    let group = group.map { Self.groups[$0]?.0 ?? "group \($0)" } ?? "general"
+    return "\(name ?? "unknown error") (\(group), code \(code))"
+  }
 
   fileprivate var advice: String? {
     switch (group, code) {

@@ -149,11 +149,8 @@ extension ScriptSteps {
 
   func expectFirmware(_ version: String, _ connection: Connection) async throws {
     let found = try await RunningFirmware.version(connection.client)
-    guard let found, RunningFirmware.isSame(found, version) else {
-      throw StepFailure(
-        found == nil ? "The device does not report the version of its firmware." : "Another version of the firmware runs.",
-        expected: version, actual: found.map { DisplayText.escape($0) } ?? "no version")
-    }
+    if let found, RunningFirmware.isSame(found, version) { return }
+    throw StepFailure("The firmware has another version.", expected: version, actual: found.map { DisplayText.escape($0) } ?? "no version")
   }
 
   private func characteristic(_ word: ShellWord, _ connection: Connection) async throws -> (Characteristic, isLate: Bool) {

@@ -45,6 +45,8 @@ package struct Firmware: PeerCommand {
     if slot != nil, choices.image != nil { throw ValidationError("--slot and --image exclude each other.") }
   }
 
+  var usesNames: Bool { false }
+
   @LoopActor func name(_ files: inout CommandFiles) { if action == .upload { files.reads(word, as: "FILE") } }
 
   func checkForScript() throws {

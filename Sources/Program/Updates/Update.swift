@@ -38,6 +38,8 @@ package struct Update: PeerCommand {
 
   func validate() throws { try limit("--prn", prn, to: 0...65_535) }
 
+  var usesNames: Bool { false }
+
   @LoopActor func name(_ files: inout CommandFiles) { files.reads(words.last, as: "FILE") }
 
   func checkForScript() throws {
@@ -131,7 +133,7 @@ package struct ConsentOptions: ParsableArguments {
 
 /// The options of an upload.
 package struct UploadOptions: ParsableArguments {
-  @Flag(help: "Upload from the first byte (default: continue an interrupted upload)") var noResume = false
+  @Flag(help: "Upload from the first byte (default: resume)") var noResume = false
 
   /// Whether the user gave the default, which has no effect.
   @Flag(help: ArgumentHelp("Continue an interrupted upload", visibility: .hidden)) var resume = false
