@@ -71,6 +71,7 @@ final class DFUDevice: UpdateDevice {
       case .same: place == linkPlace
       case .nextAddress: place == linkPlace + 1
       case .previousAddress: place == linkPlace - 1
+      case .original: false
       case .named(let name): isBootloader && name == "DfuTarg"
       }
     guard isFound, returns > 0 else { return nil }

@@ -42,7 +42,7 @@ import TestSupport
     let path = TemporaryPath()
     let contents = OctetFileTests.contents(count)
     try feed(path, contents)
-    let file = try await OctetFile.open(path.path, limit: count, writerWithin: .seconds(60))
+    let file = try await OctetFile.open(path.path, limit: count, writerWithin: .seconds(3600))
     #expect(file.count == nil)
     #expect(try await OctetFileTests.all(file) == contents)
     #expect(file.count == count)
@@ -56,7 +56,7 @@ import TestSupport
     let path = TemporaryPath()
     let contents = OctetFileTests.contents(400_000)
     try feed(path, contents)
-    let file = try await OctetFile.open(path.path, limit: 1 << 30, writerWithin: .seconds(60))
+    let file = try await OctetFile.open(path.path, limit: 1 << 30, writerWithin: .seconds(3600))
     var offset = 0
     while offset < 350_000 {
       offset += try await file.octets(at: offset, atMost: 500).count
@@ -73,7 +73,7 @@ import TestSupport
     let path = TemporaryPath()
     let contents = OctetFileTests.contents(1_200_000)
     try feed(path, contents)
-    let file = try await OctetFile.open(path.path, limit: 1 << 30, writerWithin: .seconds(60))
+    let file = try await OctetFile.open(path.path, limit: 1 << 30, writerWithin: .seconds(3600))
     var offset = 0
     let error = await #expect(throws: FileError.self) {
       while true { offset += try await file.octets(at: offset, atMost: 500).count }
@@ -97,7 +97,7 @@ import TestSupport
     let path = TemporaryPath()
     let contents = OctetFileTests.contents(2_500_000)
     try feed(path, contents, part: 65_536)
-    let file = try await OctetFile.open(path.path, limit: 1 << 30, writerWithin: .seconds(60))
+    let file = try await OctetFile.open(path.path, limit: 1 << 30, writerWithin: .seconds(3600))
     file.release(before: 2_400_001)
     #expect(try await OctetFileTests.all(file, from: 2_400_001) == Array(contents[2_400_001...]))
     #expect(try await file.crc(upTo: .max) == OctetFileTests.crc(contents))
@@ -107,7 +107,7 @@ import TestSupport
   @Test(.onLoop) @LoopActor func theLimitIsAnError() async throws {
     let path = TemporaryPath()
     try feed(path, OctetFileTests.contents(100_000))
-    let file = try await OctetFile.open(path.path, limit: 99_999, writerWithin: .seconds(60))
+    let file = try await OctetFile.open(path.path, limit: 99_999, writerWithin: .seconds(3600))
     let error = await #expect(throws: FileError.self) { try await OctetFileTests.all(file) }
     #expect(error == .tooLong(path.path, limit: 99_999))
   }
@@ -134,7 +134,7 @@ import TestSupport
   @Test(.onLoop) @LoopActor func aWriterThatWritesNothing() async throws {
     let path = TemporaryPath()
     try feed(path, [])
-    let file = try await OctetFile.open(path.path, limit: 10, writerWithin: .seconds(60))
+    let file = try await OctetFile.open(path.path, limit: 10, writerWithin: .seconds(3600))
     #expect(file.count == 0)
   }
 
