@@ -155,13 +155,19 @@ import TestSupport
 
   // MARK: Sessions and scripts
 
+  /// The connection is a new one, with new handles and the subscriptions of the old one.
   @Test func aSessionKeepsTheConnection() throws {
-    let lines = "connect Sensor\nupdate \(try file()) --yes\nfirmware echo hello\nfirmware confirm\n"
-    let result = try Blectl.run(["repl", "--json"], input: Array(lines.utf8), adapter: try Self.devices())
+    let service = #"{"uuid": "ff10", "characteristics": [{"uuid": "ff11", "properties": ["notify", "read"], "value": "01"}]}"#
+    let devices = try Blectl.simulator("[\(Self.sensor), \"services\": [\(service)], \"update\": {\"mcumgr\": {}}}]")
+    let lines =
+      "connect Sensor\nsubscribe ff11\nupdate \(try file()) --yes\nread ff11\nfirmware confirm\nset reconnect on\nupdate \(try file())\n"
+    let result = try Blectl.run(["repl", "--json"], input: Array(lines.utf8), adapter: devices)
     let records = try result.records
     #expect(result.status == 64)
-    #expect(records.filter { $0.string("event") == "done" }.map { $0.int("status") } == [0, 0, 0, 64], "\(result.errors)")
-    #expect(records.contains { $0.string("event") == "echo" && $0.string("text") == "hello" })
+    let done = records.filter { $0.string("event") == "done" && !$0.isNull("peer") }
+    #expect(done.map { $0.int("status") } == [0, 0, 0, 0, 64, 0], "\(result.text) \(result.errors)")
+    #expect(records.contains { $0.string("event") == "reconnected" && $0.int("subscriptions") == 1 })
+    #expect(records.contains { $0.string("event") == "value" && $0.string("value") == "01" })
   }
 
   @Test func imagesStepByStep() throws {

@@ -53,20 +53,15 @@ package final class ManagementText {
   package func show(
     _ bootloader: BootloaderInfo, _ buffers: ManagementParameters?, _ application: String?, _ slots: [SlotInfo]?
   ) async throws {
-    let mode = bootloader.mode.caseWords
-    guard output.style.json else {
-      let revert = bootloader.mode.canRevert ? "the device reverts if a new image fails" : "the device cannot return to an old image"
-      try await line("Bootloader", bootloader.name ?? "unknown")
-      try await line("Mode", "\(mode): \(revert)\(bootloader.forbidsDowngrade ? ", no downgrades" : "")")
-      if let application { try await line("Application", application) }
-      if let buffers { try await line("Buffers", "\(buffers.bufferCount) of \(Quantity.octets(buffers.bufferSize))") }
-      for slot in slots ?? [] {
-        try await line("Slot \(slot.number)", "image \(slot.image), \(slot.size.map(Quantity.octets) ?? "unknown size")")
-      }
-      return
+    let (mode, name) = (bootloader.mode.caseWords, DisplayText.escape(bootloader.name ?? "unknown"))
+    let revert = bootloader.mode.canRevert ? "the device reverts if a new image fails" : "the device cannot return to an old image"
+    var lines = ["Bootloader   \(name)", "Mode         \(mode): \(revert)\(bootloader.forbidsDowngrade ? ", no downgrades" : "")"]
+    if let application { lines.append("Application  \(DisplayText.escape(application))") }
+    if let buffers { lines.append("Buffers      \(buffers.bufferCount) of \(Quantity.octets(buffers.bufferSize))") }
+    for slot in slots ?? [] {
+      lines.append("Slot \(slot.number)       image \(slot.image), \(slot.size.map(Quantity.octets) ?? "unknown size")")
     }
-    try await output.record {
-      $0.string("event", "firmware_info")
+    try await show("firmware_info", lines) {
       $0.string("bootloader", bootloader.name)
       $0.string("mode", mode.replacing(" ", with: "_"))
       $0.bool("can_revert", bootloader.mode.canRevert)
@@ -81,30 +76,24 @@ package final class ManagementText {
         $0.integer("upload_image", $1.uploadImage)
         $0.integer("maximum_image_size", $1.maximumImageSize)
       }
-      $0.members(device)
     }
   }
 
-  private func line(_ name: String, _ value: String) async throws {
-    let padding = String(repeating: " ", count: max(1, 13 - name.count))
-    try await output.line(output.displayText(name + padding + DisplayText.escape(value)))
-  }
-
   package func show(echo text: String) async throws {
-    try await show("echo", DisplayText.escape(text)) { $0.string("text", text) }
+    try await show("echo", [DisplayText.escape(text)]) { $0.string("text", text) }
   }
 
   package func show(erased slot: Int?) async throws {
-    try await show("erased", "Erased \(slot.map { "slot \($0)" } ?? "the unused slot") of \(title).") { $0.integer("slot", slot) }
+    try await show("erased", ["Erased \(slot.map { "slot \($0)" } ?? "the unused slot") of \(title)."]) { $0.integer("slot", slot) }
   }
 
-  package func showReset() async throws { try await show("reset", "\(title) restarts.") { _ in } }
+  package func showReset() async throws { try await show("reset", ["\(title) restarts."]) { _ in } }
 
   package func show(uploaded image: ImageFile, to number: Int, in seconds: Double) async throws {
     let count = image.upload.count
     let rate = "\(Quantity.octets(count)) in \(((seconds * 1000).rounded() / 1000).plainText) s, \(Quantity.rate(count, in: seconds))"
     let next = image.hash.map { " To start it once: blectl firmware PEER test \(Hex.encode($0.prefix(4)))" } ?? ""
-    try await show("uploaded", "Uploaded \(image.version) to \(title): \(rate).\(next)") {
+    try await show("uploaded", ["Uploaded \(image.version) to \(title): \(rate).\(next)"]) {
       $0.integer("image", number)
       $0.string("version", "\(image.version)")
       $0.string("hash", image.hash.map { Hex.encode($0) })
@@ -113,8 +102,11 @@ package final class ManagementText {
     }
   }
 
-  private func show(_ event: String, _ text: String, _ members: (inout RecordWriter) -> Void) async throws {
-    guard output.style.json else { return try await output.sentence(text) }
+  private func show(_ event: String, _ lines: [String], _ members: (inout RecordWriter) -> Void) async throws {
+    guard output.style.json else {
+      for line in lines { try await output.sentence(output.displayText(line)) }
+      return
+    }
     try await output.record {
       $0.string("event", event)
       members(&$0)

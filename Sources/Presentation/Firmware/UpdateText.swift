@@ -27,7 +27,7 @@ package final class UpdateText {
   }
 
   /// The version as imgtool writes it, although devices write `1.2.3.4`.
-  package nonisolated static func version(_ text: String) -> String { ImageVersion(text)?.description ?? DisplayText.escape(text) }
+  private nonisolated static func version(_ text: String) -> String { ImageVersion(text)?.description ?? DisplayText.escape(text) }
 
   /// Whether the user must agree to a step that cannot be undone.
   package var question: String {
@@ -62,6 +62,13 @@ package final class UpdateText {
       $0.string("protocol", kind.rawValue)
       $0.members(device)
     }
+  }
+
+  /// The device, what happened, and the versions, for a table of several devices.
+  package func row(_ outcome: UpdateOutcome?) -> [String] {
+    let versions = [outcome?.versionBefore ?? plan.runningVersion, outcome.map(\.versionAfter) ?? plan.version]
+    let word = outcome != nil ? "updated" : plan.steps.isEmpty ? "unchanged" : "planned"
+    return [output.displayText(title), word] + versions.map { $0.map(Self.version) ?? "-" }
   }
 
   private var alreadyRuns: String {

@@ -25,7 +25,6 @@ package struct Firmware: PeerCommand {
   @Argument(help: "The file of upload, the hash of test or confirm, the text of echo", completion: .file(extensions: ["bin", "hex"]))
   var word: String?
 
-  @OptionGroup var consent: ConsentOptions
   @OptionGroup var choices: UploadOptions
 
   @Option(parsing: .unconditional, help: ArgumentHelp("The slot of upload or erase, 0-31 (default: chosen by the device)", valueName: "n"))
@@ -50,7 +49,7 @@ package struct Firmware: PeerCommand {
   @LoopActor func name(_ files: inout CommandFiles) { if action == .upload { files.reads(word, as: "FILE") } }
 
   func checkForScript() throws {
-    if asks, !consent.yes { throw Failure(.usage, "A script cannot ask. Add --yes to agree to \(action.rawValue).") }
+    if asks, !choices.yes { throw Failure(.usage, "A script cannot ask. Add --yes to agree to \(action.rawValue).") }
   }
 
   func run(in context: Context) async throws {
@@ -60,7 +59,7 @@ package struct Firmware: PeerCommand {
       guard let connection = device.connection else { return }
       let text = ManagementText(context.output, connection)
       @LoopActor func demand(_ question: String) async throws {
-        try await Confirmation.demand(question, isGiven: consent.yes, context)
+        try await Confirmation.demand(question, isGiven: choices.yes, context)
       }
       switch action {
       case .list: try await text.show(try await client.images())

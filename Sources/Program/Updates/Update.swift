@@ -24,8 +24,6 @@ package struct Update: PeerCommand {
   @Argument(help: ArgumentHelp("More devices, then the file", valueName: "file"), completion: .file(extensions: ["zip", "bin", "hex"]))
   var words: [String]
 
-  @OptionGroup var consent: ConsentOptions
-
   @Flag(help: "Show what the update would do, and write nothing") var dryRun = false
 
   @OptionGroup var choices: UploadOptions
@@ -44,7 +42,7 @@ package struct Update: PeerCommand {
 
   func checkForScript() throws {
     if words.count > 1 { throw Failure(.usage, "A script updates one device. Use one line per device.") }
-    if !consent.yes, !dryRun { throw Failure(.usage, "A script cannot ask. Add --yes to agree to the update.") }
+    if !choices.yes, !dryRun { throw Failure(.usage, "A script cannot ask. Add --yes to agree to the update.") }
   }
 
   private var options: UpdateOptions {
@@ -88,8 +86,8 @@ package struct Update: PeerCommand {
   }
 
   /// Updates one device.
-  /// - Returns: The result for the table of a fleet.
-  @LoopActor private func update(_ target: Target, _ file: FirmwareFile, _ context: Context) async throws -> Fleet.Result? {
+  /// - Returns: A row for the table of several devices.
+  @LoopActor private func update(_ target: Target, _ file: FirmwareFile, _ context: Context) async throws -> [String]? {
     let update = FirmwareUpdate(file, options)
     return try await UpdatedLink.use(target, context) { device in
       let plan = try await update.plan(device)
@@ -97,14 +95,14 @@ package struct Update: PeerCommand {
       let text = UpdateText(context.output, connection, kind, plan)
       if dryRun {
         try await text.showPlan()
-        return Fleet.Result(text.title, plan, nil)
+        return text.row(nil)
       }
       text.announce()
       guard !plan.steps.isEmpty else {
         try await text.show(nil, seconds: 0)
-        return Fleet.Result(text.title, plan, nil)
+        return text.row(nil)
       }
-      try await Confirmation.demand(text.question, isGiven: consent.yes, context)
+      try await Confirmation.demand(text.question, isGiven: choices.yes, context)
       let begin = EventLoop.shared.now
       var confirmed = 0
       let outcome: UpdateOutcome
@@ -119,20 +117,15 @@ package struct Update: PeerCommand {
         }
       } catch { throw Failure(update: error, text.progress) }
       try await text.show(outcome, seconds: begin.duration(to: EventLoop.shared.now).inSeconds)
-      return Fleet.Result(text.title, plan, outcome)
+      return text.row(outcome)
     }
   }
 }
 
-/// The answer to the question before a write.
-package struct ConsentOptions: ParsableArguments {
+/// The options of an upload, and the answer to the question before it.
+package struct UploadOptions: ParsableArguments {
   @Flag(help: "Do not ask before the first write") var yes = false
 
-  package init() {}
-}
-
-/// The options of an upload.
-package struct UploadOptions: ParsableArguments {
   @Flag(help: "Upload from the first byte (default: resume)") var noResume = false
 
   /// Whether the user gave the default, which has no effect.
