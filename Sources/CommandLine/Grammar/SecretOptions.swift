@@ -43,7 +43,7 @@ package enum SecretOptions {
     func resembles(_ names: String...) -> Bool { SpellingSuggestion.nearest(to: letters, among: names) != nil }
     if letters.contains("passkey") || resembles("passkey", "passcode", "password") || isFirst && resembles("answer") { return true }
     // Editors turn hyphens into dashes.
-    guard let first = name.first, "-‐‑–—−".contains(first), !letters.isEmpty else { return false }
+    guard let first = name.first, "-‐‑–—−".contains(first), !letters.isEmpty, name != "--prn" else { return false }
     return "passkey".hasPrefix(letters) || resembles("pin", "irk", "key")
   }
 }
