@@ -83,6 +83,11 @@ import TestSupport
     #expect(updated.string("to") == "2.0.0.7" && updated.int("resumed") == 2)
     #expect((updated.int("bytes") ?? 0) < Self.image.count + 6000, "\(updated.int("bytes") ?? 0)")
     #expect(result.errors.contains("Continuing at byte "))
+    // The limit of attempts is for those without progress.
+    let slow = try Blectl.run(
+      ["update", "Sensor", try file(), "--yes", "--json"], adapter: try Self.devices(link: #"{"cut_after_octets": 2000}"#))
+    let resumptions = try slow.records.last?.int("resumed") ?? 0
+    #expect(slow.status == 0 && resumptions > 8, "\(slow.errors)")
     let endless = try Blectl.run(
       ["update", "Sensor", try file(), "--yes", "-t", "3"], adapter: try Self.devices(link: #"{"cut_after_octets": 600}"#))
     #expect(endless.status == 6 && endless.errors.contains("To continue, run the same command again."), "\(endless.errors)")
