@@ -65,6 +65,7 @@ import TestSupport
     (0x8EC9_0003, 1, [.nextAddress, .previousAddress]), (0x8EC9_0004, 0, [.same, .same]),
     (0x8E40_0001, 1, [.nextAddress, .previousAddress]),
     (0x8EC9_0003, 5, [.nextAddress, .named("DfuTarg"), .previousAddress]), (nil, 1, [.previousAddress]),
+    (nil, 0, [.previousAddress, .same]),
   ]
 
   /// The last one runs already. That with an unusual address starts before the answer, and its application is not found.

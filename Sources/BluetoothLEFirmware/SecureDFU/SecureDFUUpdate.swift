@@ -17,7 +17,7 @@ package final class SecureDFUUpdate: UpdateProcedure {
   private let options: DFUOptions
   private var outcome = UpdateOutcome()
   /// How the application is found after the last part.
-  private var application = RestartedIdentity.previousAddress
+  private var application = [RestartedIdentity.previousAddress, .same]
   /// The time in which a bootloader, and then the application, must come back.
   private let patience = Duration.seconds(20)
 
@@ -41,11 +41,18 @@ package final class SecureDFUUpdate: UpdateProcedure {
       let isLast = index == files.parts.count - 1
       try await install(part, .upload(index, of: files.parts.count), isLast: isLast, device, onEvent)
       try onEvent(.began(.restart))
-      if try await device.restarted(as: isLast ? application : .same, within: patience) != nil { continue }
+      if try await restarted(device, as: isLast ? application : [.same]) != nil { continue }
       guard isLast else { throw DFUError.bootloaderNotFound }
       try onEvent(.note(.notBackWithin(patience)))
     }
     return outcome
+  }
+
+  private func restarted(_ device: any UpdateDevice, as identities: [RestartedIdentity]) async throws -> Client? {
+    for identity in identities {
+      if let client = try await device.restarted(as: identity, within: patience / identities.count) { return client }
+    }
+    return nil
   }
 
   /// Sends one part, and continues after each lost link.
@@ -69,7 +76,7 @@ package final class SecureDFUUpdate: UpdateProcedure {
       } catch  where DFUError.isLostLink(error, client) {
         outcome.resumptions += 1
         // The new application may have another address than the bootloader.
-        if isLast, let target, target.isFinishing, let other = try await device.restarted(as: application, within: patience) {
+        if isLast, let target, target.isFinishing, let other = try await restarted(device, as: application) {
           client = other
         } else {
           client = try await device.reconnect(after: error)
@@ -101,9 +108,10 @@ package final class SecureDFUUpdate: UpdateProcedure {
     guard let button = DFUTarget.button(table) else { throw DFUError.noTarget }
     try onEvent(.began(.enterBootloader))
     try await DFUTarget.enterBootloader(client, button)
-    application = button.uuid == DFUTarget.bonded ? .same : .previousAddress
-    var restarted = try await device.restarted(as: application == .same ? .same : .nextAddress, within: patience)
-    if restarted == nil, application != .same { restarted = try await device.restarted(as: .named("DfuTarg"), within: patience) }
+    let isBonded = button.uuid == DFUTarget.bonded
+    application = [isBonded ? .same : .previousAddress]
+    var restarted = try await device.restarted(as: isBonded ? .same : .nextAddress, within: patience)
+    if restarted == nil, !isBonded { restarted = try await device.restarted(as: .named("DfuTarg"), within: patience) }
     guard let restarted, DFUTarget.isTarget(try await restarted.discover()) else { throw DFUError.bootloaderNotFound }
     return restarted
   }
