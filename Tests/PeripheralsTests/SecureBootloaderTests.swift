@@ -31,11 +31,10 @@ import TestSupport
   @Test func anUpdateFromTheApplication() async throws {
     try await onLoop {
       var client = try Self.client(#""buttonless": "no_bonds", "boot_ms": 500"#)
-      #expect(client.request("0203414243") == "200201" && client.request("020541") == "200205" && client.request("07") == "200702")
-      #expect(client.request("01") == "200101")
+      #expect(client.request("07") == "200702" && client.request("01") == "200101")
       client = try await client.again()
       #expect(client.peripheral.address.description == "D1:00:00:00:00:00/random")
-      #expect(Hex.encode(client.peripheral.advertising.data) == "0201060409414243030359fe")
+      #expect(Hex.encode(client.peripheral.advertising.data) == "020106080944667554617267030359fe")
       let packet = Self.packet()
       #expect(client.request("0601") == "600601" + "00020000" + "0000000000000000")
       #expect(client.object(1, packet[...]) == "600401")
@@ -75,8 +74,6 @@ import TestSupport
       #expect(client.request("04") == "600405" && client.request("0103ff000000") == "600107" && client.request("01") == "600103")
       #expect(client.request("0604") == "600607" && client.request("55") == "605502" && client.request("010100000000") == "600103")
       #expect(client.request("010101020000") == "600104" && client.request("04") == "600408")
-      #expect(
-        client.request("0907") == "60090107" && client.request("00") == "60000101" && client.request("0b02").hasPrefix("600b010201000000"))
       _ = client.object(1, Self.packet()[...])
       #expect(
         client.request("010200200000") == "600104" && client.request("010201000000") == "600103"
@@ -154,19 +151,14 @@ import TestSupport
     }
   }
 
-  /// Without the second bank, the bootloader waits for the rest of the update. With a bond, its address stays.
-  @Test func oneBankAndBonds() async throws {
+  /// A lost link leaves everything. A bootloader that keeps its bond also keeps its address.
+  @Test func lostLinksAndBonds() async throws {
     try await onLoop {
-      var client = try Self.client(#""banks": 1, "buttonless": "no_bonds""#)
-      client.peripheral.bootloader?.enterBootloader()
-      client = try await client.again()
+      var client = try Self.client()
       #expect(client.object(1, Self.packet()[...]) == "600401" && client.object(2, Self.image[..<4096]) == "600401")
       client.client.drop()
       client = try UpdateTestClient(client.peripheral)
       #expect(client.request("0602") == "600601" + "00100000" + "00100000" + client.request("03").suffix(8))
-      client.peripheral.powerCut()
-      client = try await client.again()
-      #expect(client.peripheral.bootloader?.isActive == true && client.peripheral.bootloader?.executed == 4096)
       let bonds = try UpdateTestClient.device(#""dfu": {"buttonless": "bonds"}"#)
       let plain = PeripheralTestClient(bonds)
       let button = "8ec90004-f315-4f60-9fb8-838830daea50"
@@ -174,8 +166,6 @@ import TestSupport
       bonds.bootloader?.enterBootloader()
       try await EventLoop.shared.sleep(for: .seconds(2))
       #expect(bonds.address.description == "D1:00:00:00:00:FF/random" && bonds.description.handle(button) == 0)
-      try await EventLoop.shared.sleep(for: .seconds(122))
-      #expect(bonds.description.handle(button) != 0, "nobody came")
     }
   }
 
@@ -190,9 +180,6 @@ import TestSupport
       let device = try #require(client.peripheral.bootloader)
       #expect(device.isActive && device.softdevice == 0x0123 && device.application.isEmpty)
       #expect(client.object(1, Self.packet()[...]) == "60040b07", "the old application does not fit it")
-      #expect(client.request("0c") == "600c01")
-      client = try await client.again()
-      #expect(device.isActive)
     }
   }
 }

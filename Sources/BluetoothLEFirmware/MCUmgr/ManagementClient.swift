@@ -17,7 +17,7 @@ package struct ManagementParameters: Hashable, Sendable {
 @LoopActor
 package final class ManagementClient {
   package nonisolated static let service = UUID(high: 0x8D53_DC1D_1DB7_4CD3, low: 0x868B_8A52_7460_AA84)
-  private nonisolated static let characteristic = UUID(high: 0xDA2E_7828_FBCE_4E01, low: 0xAE9E_2611_7499_7C48)
+  package nonisolated static let characteristic = UUID(high: 0xDA2E_7828_FBCE_4E01, low: 0xAE9E_2611_7499_7C48)
 
   struct Answer: Sendable {
     let sequence: UInt8

@@ -22,6 +22,14 @@ package enum ManagementOperation: String, Hashable, Sendable, CaseIterable {
     case .saveSettings: (3, 3, true)
     }
   }
+
+  /// The operation that a message requests. Nil if an update needs no such operation.
+  package init?(_ message: ManagementMessage) {
+    guard let operation = Self.allCases.first(where: { $0.code == (message.group, message.command, message.operation == 2) }) else {
+      return nil
+    }
+    self = operation
+  }
 }
 
 /// The reason why a request or an update with MCUmgr failed.

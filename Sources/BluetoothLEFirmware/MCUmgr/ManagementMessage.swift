@@ -19,6 +19,18 @@ package struct ManagementMessage: Hashable, Sendable {
     (self.operation, self.group, self.sequence, self.command, self.body) = (operation, group, sequence, command, body)
   }
 
+  /// Reads a message. Its body ends with the bytes if they are fewer than `size`. Returns nil for fewer than eight bytes.
+  package init?(_ bytes: [UInt8]) {
+    guard let size = Self.size(of: bytes) else { return nil }
+    (operation, version, group) = (bytes[0] & 7, bytes[0] >> 3 & 3, UInt16(truncatingIfNeeded: ByteOrder.big.number(bytes[4...5])))
+    (sequence, command, body) = (bytes[6], bytes[7], Array(bytes[..<min(size, bytes.count)].dropFirst(Self.headerSize)))
+  }
+
+  /// The number of bytes of the message that begins with these. Nil for fewer than eight bytes.
+  package static func size(of bytes: [UInt8]) -> Int? {
+    bytes.count < headerSize ? nil : headerSize + Int(ByteOrder.big.number(bytes[2...3]))
+  }
+
   package var encoded: [UInt8] {
     func big(_ number: Int) -> [UInt8] { [UInt8(truncatingIfNeeded: number >> 8), UInt8(truncatingIfNeeded: number)] }
     return [version << 3 | operation, 0] + big(body.count) + big(Int(group)) + [sequence, command] + body
@@ -32,18 +44,9 @@ struct MessageJoiner: Sendable {
   /// Adds a value and returns the message that it completes. Ignores bytes after the message, and values too short for a header.
   mutating func add(_ value: [UInt8]) -> ManagementMessage? {
     bytes += value
-    guard bytes.count >= ManagementMessage.headerSize else {
-      bytes = []
-      return nil
-    }
-    func big(_ index: Int) -> UInt16 { UInt16(bytes[index]) << 8 | UInt16(bytes[index + 1]) }
-    let end = ManagementMessage.headerSize + Int(big(2))
-    guard bytes.count >= end else { return nil }
+    if let size = ManagementMessage.size(of: bytes), bytes.count < size { return nil }
     defer { bytes = [] }
-    var message = ManagementMessage(
-      operation: bytes[0] & 7, group: big(4), sequence: bytes[6], command: bytes[7], body: Array(bytes[ManagementMessage.headerSize..<end]))
-    message.version = bytes[0] >> 3 & 3
-    return message
+    return ManagementMessage(bytes)
   }
 
   /// Forgets the beginning of a message, the rest of which was lost.

@@ -3,7 +3,7 @@ package import BluetoothLE
 
 extension UUID {
   /// Creates a UUID of Nordic's DFU from its first four bytes.
-  static func dfu(_ number: UInt64) -> Self { Self(high: number << 32 | 0xF315_4F60, low: 0x9FB8_8388_30DA_EA50) }
+  package static func dfu(_ number: UInt64) -> Self { Self(high: number << 32 | 0xF315_4F60, low: 0x9FB8_8388_30DA_EA50) }
 }
 
 extension DFUTarget {

@@ -9,9 +9,11 @@ extension AttributeDatabase {
     package var handle: AttributeHandle?
     /// The included services, as zero-based indices into the list of services, in the order of their include declarations.
     package var includes: [Int] = []
-    package var characteristics: [CharacteristicDescription] = []
+    package var characteristics: [CharacteristicDescription]
 
-    package init(_ uuid: UUID) { self.uuid = uuid }
+    package init(_ uuid: UUID, _ characteristics: [CharacteristicDescription] = []) {
+      (self.uuid, self.characteristics) = (uuid, characteristics)
+    }
   }
 
   package struct CharacteristicDescription: Sendable {

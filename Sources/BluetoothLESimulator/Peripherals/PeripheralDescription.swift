@@ -23,7 +23,7 @@ package struct PeripheralDescription: Sendable {
   var advertisement: AdvertisementTemplate?
   var scanResponse: AdvertisementTemplate?
   /// How the device takes updates of its firmware. Nil if it does not.
-  package var update: UpdateDescription?
+  package var update: (any UpdateDescription)?
 
   package struct Timer: Sendable, Equatable {
     package var interval: DeviceTime

@@ -10,47 +10,34 @@ enum UpdateReader {
       guard let version = ImageVersion(try value.string()) else { throw value.error("Use a version such as \"1.2.3\".") }
       settings.version = version
     },
-    "image_size": { $0.imageSize = try $1.integer(1...1_000_000) },
     "slot_size": { settings, value in
-      settings.slotSize = try value.integer(8192...1_048_576)
+      settings.slotSize = try value.integer(28_672...1_048_576)
       guard settings.slotSize % ImageSlots.pageSize == 0 else { throw value.error("Use a multiple of \(ImageSlots.pageSize).") }
     },
-    "mode": { $0.mode = BootMode(rawValue: try $1.integer(0...9)) ?? .swapScratch },
-    "no_downgrade": { $0.refusesDowngrade = try $1.bool() },
+    "mode": { settings, value in
+      let number = try value.integer(0...9)
+      guard let mode = ManagementSettings.modes.first(where: { $0.rawValue == number }) else { throw value.error("Use 1, 2, 9.") }
+      settings.mode = mode
+    },
     "reassembly": { $0.reassembles = try $1.bool() },
     "buffer_size": { $0.bufferSize = try $1.integer(32...65_535) },
     "buffers": { $0.buffers = try $1.integer(2...255) },
-    "params": { $0.reportsParameters = try $1.bool() },
-    "smp_version": { $0.isOld = try $1.integer(1...2) == 1 },
     "access": { $0.access = try choice(["open": .none, "encrypted": .encrypted, "authenticated": .authenticated], $1) },
-    "direct_upload": { $0.allowsDirectUpload = try $1.bool() },
-    "confirm_other": { $0.confirmsOthers = try $1.bool() },
     "page_erase_ms": { $0.pageEraseTime = try $1.milliseconds(0...60_000) },
     "page_swap_ms": { $0.pageSwapTime = try $1.milliseconds(0...60_000) },
     "hash_ms": { $0.hashTime = try $1.milliseconds(0...600_000) },
     "request_ms": { $0.requestTime = try $1.milliseconds(0...600_000) },
-    "reset_ms": { $0.resetTime = try $1.milliseconds(0...60_000) },
     "boot_ms": { $0.bootTime = try $1.milliseconds(1...600_000) },
   ]
 
   private static let bootloaderKeys: FileEntry.Keys<BootloaderSettings> = [
     "buttonless": { $0.buttonless = try choice(["bonds": .bonds, "no_bonds": .noBonds], $1) },
     "application_version": { $0.applicationVersion = try number($1) },
-    "bootloader_version": { $0.bootloaderVersion = try number($1) },
     "hardware_version": { $0.hardwareVersion = try number($1) },
     "softdevice": { $0.softdevice = try number($1) },
-    "signed": { $0.requiresSignature = try $1.bool() },
-    "object_size": { $0.objectSize = try $1.integer(1...1_048_576) },
-    "init_packet_size": { $0.initPacketSize = try $1.integer(64...4096) },
-    "flash_size": { $0.flashSize = try $1.integer(4096...4_194_304) },
-    "banks": { $0.hasTwoBanks = try $1.integer(1...2) == 2 },
     "page_erase_ms": { $0.pageEraseTime = try $1.milliseconds(0...60_000) },
     "boot_ms": { $0.bootTime = try $1.milliseconds(1...600_000) },
-    "refuses": { settings, value in
-      var refusal = BootloaderSettings.Refusal()
-      _ = try value.read(refusalKeys, into: &refusal)
-      settings.refusal = refusal
-    },
+    "refuses": { $0.refusal = try read($1, refusalKeys, BootloaderSettings.Refusal()) },
   ]
 
   private static let refusalKeys: FileEntry.Keys<BootloaderSettings.Refusal> = [
@@ -73,19 +60,15 @@ enum UpdateReader {
     return found.value
   }
 
-  static func read(_ entry: FileEntry) throws(FileEntryError) -> UpdateDescription {
+  private static func read<T>(_ entry: FileEntry, _ keys: FileEntry.Keys<T>, _ defaults: T) throws(FileEntryError) -> T {
+    var settings = defaults
+    _ = try entry.read(keys, into: &settings)
+    return settings
+  }
+
+  static func read(_ entry: FileEntry) throws(FileEntryError) -> any UpdateDescription {
     let (key, value) = try entry.single(of: ["mcumgr", "dfu"])
-    if key == "dfu" {
-      var settings = BootloaderSettings()
-      _ = try value.read(bootloaderKeys, into: &settings)
-      return .secureDFU(settings)
-    }
-    var settings = ManagementSettings()
-    _ = try value.read(managementKeys, into: &settings)
-    let needed = settings.imageSize + ImageSlots.overhead + ImageSlots.pageSize
-    guard needed <= settings.slotSize else {
-      throw value.error("The image and the marks of MCUboot need a \"slot_size\" of \(needed) bytes.")
-    }
-    return .management(settings)
+    if key == "dfu" { return try read(value, bootloaderKeys, BootloaderSettings()) }
+    return try read(value, managementKeys, ManagementSettings())
   }
 }

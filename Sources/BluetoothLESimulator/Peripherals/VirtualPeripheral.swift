@@ -295,7 +295,7 @@ package final class VirtualPeripheral: Advertiser {
 
 // MARK: Updates
 
-extension VirtualPeripheral: UpdateHost {
+extension VirtualPeripheral {
   package var management: ManagementDevice? { firmware as? ManagementDevice }
   package var bootloader: SecureBootloader? { firmware as? SecureBootloader }
   package var isRunning: Bool { starting == nil }
@@ -303,12 +303,13 @@ extension VirtualPeripheral: UpdateHost {
   /// Takes the power away for a moment. Does nothing to a device without `update`, which keeps no state that power would end.
   package func powerCut() { restart(.outOfRange) }
 
-  package func isBonded(_ client: Server) -> Bool {
+  func isBonded(_ client: Server) -> Bool {
     guard let manager = links.first(where: { $0.server === client })?.channel?.security else { return false }
     return bonds[manager.pairing.peer] != nil
   }
 
-  package func restart(_ how: Reaction.Disconnection) {
+  /// Stops the firmware, ends the links, and starts it again.
+  func restart(_ how: Reaction.Disconnection) {
     guard let firmware else { return }
     let ended = links
     links = []
@@ -319,6 +320,7 @@ extension VirtualPeripheral: UpdateHost {
       timer?.cancel()
     }
     (timer, armed, periodic, collected, counters) = (nil, nil, [:], [:], [:])
+    firmware.ledger.restarts += 1
     continueStart(after: firmware.stop())
   }
 

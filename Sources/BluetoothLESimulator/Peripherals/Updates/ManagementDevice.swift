@@ -6,40 +6,35 @@ import BluetoothLEText
 /// A simulated device with MCUmgr over Bluetooth LE, as Zephyr serves it, and with MCUboot. Upload state is in RAM, images are in flash.
 @LoopActor
 package final class ManagementDevice: UpdatableFirmware {
-  package weak var host: (any UpdateHost)?
+  /// The reason why a request has no result: a code of the protocol, a code of the request's group, or no power.
+  enum Failure: Error {
+    case code(Int)
+    case groupCode(Int)
+    case powerLost
+  }
+
+  package weak var host: VirtualPeripheral?
   package var ledger = UpdateLedger()
   package let images: ImageSlots
+  package let running: PeripheralDescription
   let settings: ManagementSettings
-  private let application: PeripheralDescription
   private let handle: AttributeHandle?
-  /// The requests in the buffers, the first of which is being processed.
-  private var queue: [(bytes: ArraySlice<UInt8>, client: Server)] = []
+  /// The requests in the buffers, without the one that is being processed.
+  private var queue: [(bytes: [UInt8], client: Server)] = []
   /// The writes of an incomplete message.
   private var partial: [UInt8] = []
+  /// The end of the request that is being processed, and the restart after a reset request.
   private var work, reset: LoopTimer?
   /// The upload in progress.
   var upload: Upload?
-  /// The boot mode of the last reset request. RAM that survives a reset holds it.
-  private var bootMode = 0
-  private var loaderName = "FW_LOADER"
-  /// Whether the firmware loader runs, so that uploads go to the application's slot.
-  private(set) var isLoader = false
 
   init(_ settings: ManagementSettings, _ application: PeripheralDescription) {
-    (self.settings, self.application) = (settings, application)
-    handle = application.valueHandle(ManagementSettings.characteristic)
+    (self.settings, running) = (settings, application)
+    handle = application.valueHandle(ManagementClient.characteristic)
     images = ImageSlots(settings)
   }
 
   // MARK: UpdatableFirmware
-
-  package var running: PeripheralDescription {
-    guard isLoader else { return application }
-    var loader = application
-    loader.rename(loaderName, services: [])
-    loader.address = application.address.next
-    return loader
-  }
 
   package func decision(on handle: AttributeHandle, _ value: [UInt8], from client: Server) -> Server.Decision? {
     guard handle == self.handle else { return nil }
@@ -53,89 +48,55 @@ package final class ManagementDevice: UpdatableFirmware {
   package func stop() -> Duration {
     work?.cancel()
     reset?.cancel()
-    images.powerOff()
-    (work, reset, partial, queue, bootMode, upload) = (nil, nil, [], [], 0, nil)
-    ledger.restarts += 1
+    (work, reset, partial, queue, upload) = (nil, nil, [], [], nil)
+    images.decide()
     return settings.bootTime
   }
 
   package func start() -> Duration? {
-    images.begin()
-    guard images.isSwapping else {
-      isLoader = settings.mode == .firmwareLoader && (bootMode == 1 || images.running == nil)
-      return nil
-    }
-    _ = images.step()
+    guard images.isSwapping else { return nil }
+    images.step()
     if ledger.page() { host?.restart(.outOfRange) }
     return settings.pageSwapTime
+  }
+
+  func losePower() -> Failure {
+    host?.restart(.outOfRange)
+    return .powerLost
   }
 
   // MARK: Messages
 
   private func receive(_ value: [UInt8], _ client: Server) {
-    guard settings.reassembles else { return accept(value, client) }
-    // A message that needs more than a buffer, or a free buffer that is not there, is dropped. Its later writes may begin another one.
-    if partial.isEmpty {
-      guard let message = ManagementMessage(value[...]), 8 + message.length <= settings.bufferSize, hasBuffer else { return }
-    }
-    partial += value
-    guard let message = ManagementMessage(partial[...]), partial.count >= 8 + message.length else { return }
-    let whole = partial
+    let bytes = partial + value
     partial = []
-    if message.rest.isEmpty { accept(whole, client) }
-  }
-
-  private func accept(_ value: [UInt8], _ client: Server) {
-    guard value.count <= settings.bufferSize, hasBuffer else { return }
-    queue.append((value[...], client))
+    // A message that needs more than a buffer, or a free buffer that is not there, is dropped. Its later writes may begin another one.
+    let size = settings.reassembles ? ManagementMessage.size(of: bytes) : bytes.count
+    guard let size, size <= settings.bufferSize, hasBuffer else { return }
+    if bytes.count < size { partial = bytes }
+    guard bytes.count == size else { return }
+    queue.append((bytes, client))
     process()
   }
 
-  /// Whether a buffer is free. The answer to the request that is being processed takes one, too.
-  private var hasBuffer: Bool { queue.count + (work == nil ? 0 : 1) < settings.buffers }
+  /// Whether a buffer is free. A request that is being processed has one, and its answer another one.
+  private var hasBuffer: Bool { queue.count + (work == nil ? 0 : 2) < settings.buffers }
 
   private func process() {
-    while work == nil, let request = queue.first {
-      guard let message = ManagementMessage(request.bytes) else {
-        queue.removeFirst()
+    while work == nil, !queue.isEmpty {
+      let (request, client) = queue.removeFirst()
+      var time = settings.requestTime
+      guard let answer = answer(to: request, &time) else { continue }
+      guard time > .zero else {
+        send(answer, client)
         continue
       }
-      let isWhole = message.version <= 1 && message.body.count == message.length
-      queue[0].bytes = isWhole ? message.rest : []
-      var outcome = isWhole ? respond(message) : Outcome { .failure(message.version > 1 ? 13 : 9) }
-      outcome.pause += settings.requestTime
-      guard finish(outcome, message, request.client) else { return }
-    }
-  }
-
-  /// Erases the pages of a request, one after the other, and answers. Returns false if that goes on later, or not at all.
-  private func finish(_ outcome: Outcome, _ message: ManagementMessage, _ client: Server) -> Bool {
-    var rest = outcome
-    guard outcome.pages.isEmpty else {
-      return wait(settings.pageEraseTime) { [self] in
-        images.erase(page: rest.pages.removeFirst(), slot: rest.slot)
-        if ledger.page() {
-          host?.restart(.outOfRange)
-          return false
-        }
-        return finish(rest, message, client)
+      work = EventLoop.shared.schedule(after: time) { [weak self] in
+        self?.work = nil
+        self?.send(answer, client)
+        self?.process()
       }
     }
-    return wait(outcome.pause) { [self] in
-      guard let answer = outcome.answer() else { return false }
-      send(message.encoded(answer, isOld: settings.isOld), client)
-      if queue.first?.bytes.isEmpty ?? false { queue.removeFirst() }
-      return true
-    }
-  }
-
-  private func wait(_ time: Duration, _ action: @escaping @LoopActor () -> Bool) -> Bool {
-    guard time > .zero else { return action() }
-    work = EventLoop.shared.schedule(after: time) { [weak self] in
-      self?.work = nil
-      if action() { self?.process() }
-    }
-    return false
   }
 
   private func send(_ bytes: [UInt8], _ client: Server) {
@@ -144,43 +105,46 @@ package final class ManagementDevice: UpdatableFirmware {
     for start in stride(from: 0, to: bytes.count, by: size) { client.notify(handle, Array(bytes[start..<min(start + size, bytes.count)])) }
   }
 
-  // MARK: Groups
-
-  private func respond(_ message: ManagementMessage) -> Outcome {
-    guard let body = try? CBOR(decoding: message.body), case .map = body else { return Outcome { .invalid } }
-    switch (message.group, message.command, message.isWrite) {
-    case (1, let command, let isWrite): return imageGroup(command, isWrite: isWrite, body)
-    case (0, _, _): return Outcome { self.operatingSystem(message, body) }
-    case (3, 0, true):
-      guard let name = body["name"]?.text, let value = body["val"]?.bytes else { return Outcome { .invalid } }
-      // An unknown setting: SETTINGS_MGMT_ERR_KEY_NOT_FOUND.
-      guard name == "fw_loader/adv_name" else { return Outcome { .groupFailure(3) } }
-      loaderName = String(decoding: value, as: UTF8.self)
-      return Outcome { .map([:]) }
-    default: return Outcome { .unsupported }
+  /// Performs a request, and adds to the time until its answer. Returns nil for a request without a header, and if the power is lost.
+  private func answer(to request: [UInt8], _ time: inout Duration) -> [UInt8]? {
+    guard var message = ManagementMessage(request), let size = ManagementMessage.size(of: request) else { return nil }
+    let values: CBOR
+    do throws(Failure) {
+      guard message.version <= 1 else { throw .code(13) }
+      guard request.count >= size else { throw .code(9) }
+      values = try perform(message, &time)
+    } catch {
+      switch error {
+      case .code(let code): values = .map(["rc": .integer(code)])
+      case .groupCode(let code): values = .map(["err": .map(["group": .integer(Int(message.group)), "rc": .integer(code)])])
+      case .powerLost: return nil
+      }
     }
+    (message.operation, message.body) = (message.operation | 1, values.encoded)
+    return message.encoded
   }
 
-  private func operatingSystem(_ message: ManagementMessage, _ body: CBOR) -> ManagementMessage.Answer {
-    switch (message.command, message.isWrite) {
-    case (0, _): return body["d"]?.text.map { .map(["r": .text($0)]) } ?? .invalid
-    case (5, true):
-      let mode = body["boot_mode"]?.integer ?? 0
-      // The device restarts after its answer.
+  private func perform(_ message: ManagementMessage, _ time: inout Duration) throws(Failure) -> CBOR {
+    guard let body = try? CBOR(decoding: message.body), case .map = body else { throw .code(3) }
+    switch ManagementOperation(message) {
+    case .echo:
+      guard let text = body["d"]?.text else { throw .code(3) }
+      return .map(["r": .text(text)])
+    case .reset:
       reset?.cancel()
-      reset = EventLoop.shared.schedule(after: settings.resetTime) { [weak self] in
-        self?.host?.restart(.outOfRange)
-        self?.bootMode = mode
-      }
+      reset = EventLoop.shared.schedule(after: time + .milliseconds(250)) { [weak self] in self?.host?.restart(.outOfRange) }
       return .map([:])
-    case (6, false) where settings.reportsParameters:
-      return .map(["buf_size": .integer(settings.bufferSize), "buf_count": .integer(settings.buffers)])
-    case (8, false):
+    case .parameters: return .map(["buf_size": .integer(settings.bufferSize), "buf_count": .integer(settings.buffers)])
+    case .bootloaderInfo:
       guard let query = body["query"]?.text else { return .map(["bootloader": .text("MCUboot")]) }
-      guard query == "mode" else { return .groupFailure(3) }
-      let mode = CBOR.integer(settings.mode.rawValue)
-      return settings.refusesDowngrade ? .map(["mode": mode, "no-downgrade": .bool(true)]) : .map(["mode": mode])
-    default: return .unsupported
+      guard query == "mode" else { throw .groupCode(3) }
+      return .map(["mode": .integer(settings.mode.rawValue)])
+    case .images: return list
+    case .setState: return try setState(body)
+    case .upload: return try receive(body, &time)
+    case .erase: return try erase(body, &time)
+    case .slotInfo: return slotInfo
+    case .applicationInfo, .writeSetting, .saveSettings, nil: throw .code(8)
     }
   }
 }

@@ -7,13 +7,6 @@ import BluetoothLEText
 /// Executed objects are in flash. The current object and an init packet that was not executed are in RAM.
 @LoopActor
 package final class SecureBootloader: UpdatableFirmware {
-  /// What is in flash: the installed firmware, and an update.
-  struct Flash {
-    var application: [UInt8]?
-    var applicationVersion, bootloaderVersion, softdevice: UInt32
-    var update = Update()
-  }
-
   /// The executed part of an update.
   struct Update {
     var initPacket: [UInt8] = []
@@ -37,39 +30,31 @@ package final class SecureBootloader: UpdatableFirmware {
     var (receipts, packets) = (0, 0)
   }
 
-  package weak var host: (any UpdateHost)?
+  package weak var host: VirtualPeripheral?
   package var ledger = UpdateLedger()
   /// Whether the bootloader runs, not the application.
   package private(set) var isActive: Bool
-  var flash: Flash
+  /// The application in flash. Empty if there is none.
+  package private(set) var application = [UInt8](repeating: 0xA5, count: 4096)
+  package private(set) var applicationVersion, softdevice: UInt32
+  package private(set) var bootloaderVersion: UInt32 = 1
+  var update = Update()
   var memory = Memory()
   /// A register that a reset keeps, but no power cut: the next start stays in the bootloader.
   private var staysInBootloader = false
-  private var name = "DfuTarg"
   var refusals = 0
   var timer: LoopTimer?
-  /// The end of a bootloader that no client uses. Nil for one that was never left.
-  private var idle: LoopTimer?
   let settings: BootloaderSettings
   private let description: PeripheralDescription
-  package private(set) var running: PeripheralDescription
+  package var running: PeripheralDescription { isActive ? settings.bootloader(description) : description }
 
   init(_ settings: BootloaderSettings, _ application: PeripheralDescription) {
-    (self.settings, description, running) = (settings, application, application)
-    flash = Flash(
-      application: [UInt8](repeating: 0xA5, count: 4096), applicationVersion: settings.applicationVersion,
-      bootloaderVersion: settings.bootloaderVersion, softdevice: settings.softdevice)
-    isActive = settings.buttonless == nil
-    if isActive { running = settings.bootloader(application, name: name) }
+    (self.settings, description, isActive) = (settings, application, settings.buttonless == nil)
+    (applicationVersion, softdevice) = (settings.applicationVersion, settings.softdevice)
   }
 
-  /// The application in flash. Empty if there is none that the bootloader starts.
-  package var application: [UInt8] { flash.application ?? [] }
-  package var applicationVersion: UInt32 { flash.applicationVersion }
-  package var bootloaderVersion: UInt32 { flash.bootloaderVersion }
-  package var softdevice: UInt32 { flash.softdevice }
   /// The bytes in executed objects of the current update.
-  package var executed: Int { flash.update.image.count }
+  package var executed: Int { update.image.count }
 
   /// Restarts into the bootloader, as a held button does.
   package func enterBootloader() { restart(.outOfRange, staysInBootloader: true) }
@@ -77,23 +62,15 @@ package final class SecureBootloader: UpdatableFirmware {
   // MARK: UpdatableFirmware
 
   package func decision(on handle: AttributeHandle, _ value: [UInt8], from client: Server) -> Server.Decision? {
-    let control = running.valueHandle(isActive ? BootloaderSettings.uuid(1) : settings.button)
+    guard let shown = host?.description else { return nil }
+    let control = shown.valueHandle(isActive ? BootloaderSettings.control : settings.button)
+    let isPacket = isActive && handle == shown.valueHandle(BootloaderSettings.packets)
+    guard handle == control || isPacket, let control else { return nil }
     var decision = Server.Decision()
-    if idle != nil { waitForClient() }
-    if handle == control {
-      guard client.configuration(ofValue: handle) & (isActive ? 1 : 2) != 0 else {
-        // Client Characteristic Configuration Descriptor Improperly Configured.
-        decision.error = ErrorCode(rawValue: 0xFD)
-        return decision
-      }
-      decision.then = { [weak self, weak client] in
-        guard let self, let client else { return }
-        if isActive { answer(value, handle, client) } else { press(value, handle, client) }
-      }
-    } else if isActive, handle == running.valueHandle(BootloaderSettings.uuid(2)) {
-      decision.then = { [weak self, weak client] in if let client { self?.take(value, control, client) } }
-    } else {
-      return nil
+    decision.then = { [weak self, weak client] in
+      guard let self, let client else { return }
+      if isPacket { return take(value, control, client) }
+      if isActive { answer(value, control, client) } else { press(value, control, client) }
     }
     return decision
   }
@@ -102,50 +79,38 @@ package final class SecureBootloader: UpdatableFirmware {
 
   package func stop() -> Duration {
     timer?.cancel()
-    idle?.cancel()
-    (timer, idle, memory, staysInBootloader) = (nil, nil, Memory(), false)
-    (memory.initPacket, memory.initPacketSize) = (flash.update.initPacket, flash.update.initPacket.count)
-    ledger.restarts += 1
+    (timer, memory, staysInBootloader) = (nil, Memory(), false)
+    (memory.initPacket, memory.initPacketSize) = (update.initPacket, update.initPacket.count)
     return settings.bootTime
   }
 
   package func start() -> Duration? {
-    guard flash.update.isComplete, let packet = try? InitPacket(flash.update.initPacket) else {
-      isActive = staysInBootloader || flash.application == nil
-      running = isActive ? settings.bootloader(description, name: name) : description
-      if isActive { waitForClient() } else { name = "DfuTarg" }
-      return nil
-    }
-    // The bootloader copies an application from the second bank.
-    if settings.hasTwoBanks, flash.update.copied * 4096 < flash.update.image.count {
-      flash.update.copied += 1
+    // The bootloader copies a complete update from the second bank.
+    if update.isComplete, update.copied * 4096 < executed {
+      update.copied += 1
       if ledger.page() { host?.restart(.outOfRange) }
       return settings.pageEraseTime
     }
-    install(packet)
-    return .zero
+    if update.isComplete { install() }
+    isActive = staysInBootloader || application.isEmpty
+    return nil
   }
 
-  /// Returns to the application after a time without a request (`NRF_BL_DFU_INACTIVITY_TIMEOUT_MS`).
-  private func waitForClient() {
-    idle?.cancel()
-    guard flash.application != nil else { return }
-    idle = EventLoop.shared.schedule(after: .seconds(120)) { [weak self] in
-      self?.restart(.terminate(.remoteUserTerminated), staysInBootloader: false)
-    }
-  }
+  /// The checked init packet. Nil before it was executed.
+  var packet: InitPacket? { try? InitPacket(update.initPacket) }
 
-  private func install(_ packet: InitPacket) {
+  private func install() {
+    guard let packet else { return }
+    let version = packet.firmwareVersion ?? 0
     switch packet.type {
-    case .application, .externalApplication, .unknown:
-      (flash.application, flash.applicationVersion) = (flash.update.image, packet.firmwareVersion ?? 0)
-    case .bootloader: flash.bootloaderVersion = packet.firmwareVersion ?? 0
+    case .application, .externalApplication, .unknown: (application, applicationVersion) = (update.image, version)
+    case .bootloader: bootloaderVersion = version
     case .softdevice, .softdeviceBootloader:
-      if packet.type == .softdeviceBootloader { flash.bootloaderVersion = packet.firmwareVersion ?? 0 }
+      if packet.type == .softdeviceBootloader { bootloaderVersion = version }
       // The new SoftDevice is in the place of the application, which does not fit it.
-      (flash.softdevice, flash.application) = (packet.softdevices.max() ?? flash.softdevice, nil)
+      (softdevice, application) = (packet.softdevices.max() ?? softdevice, [])
     }
-    flash.update = Update()
+    update = Update()
   }
 
   func restart(_ how: Reaction.Disconnection, staysInBootloader stays: Bool) {
@@ -165,13 +130,12 @@ package final class SecureBootloader: UpdatableFirmware {
 
   private func press(_ value: [UInt8], _ handle: AttributeHandle, _ client: Server) {
     var result: UInt8 = 1
-    switch value.first {
-    case 1:
-      if settings.buttonless == .bonds, !(host?.isBonded(client) ?? false) { result = 7 } else { restartSoon(staysInBootloader: true) }
-    case 2 where settings.buttonless == .noBonds:
-      let text = value.dropFirst(2)
-      if value.count > 2, value[1] == text.count, text.count <= 20 { name = String(decoding: text, as: UTF8.self) } else { result = 5 }
-    default: result = 2
+    if value.first != 1 {
+      result = 2
+    } else if settings.buttonless == .bonds, host?.isBonded(client) != true {
+      result = 7
+    } else {
+      restartSoon(staysInBootloader: true)
     }
     client.indicateWhenFree(handle, [0x20, value.first ?? 0, result])
   }

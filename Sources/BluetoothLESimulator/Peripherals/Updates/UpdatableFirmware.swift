@@ -5,7 +5,7 @@ package import BluetoothLE
 @LoopActor
 package protocol UpdatableFirmware: AnyObject {
   /// The device in which the firmware runs.
-  var host: (any UpdateHost)? { get set }
+  var host: VirtualPeripheral? { get set }
   /// What the device shows after its next start: address, advertisements, attributes.
   var running: PeripheralDescription { get }
   var ledger: UpdateLedger { get set }
@@ -19,34 +19,12 @@ package protocol UpdatableFirmware: AnyObject {
   func start() -> Duration?
 }
 
-/// The device around firmware that takes updates.
-@LoopActor
-package protocol UpdateHost: AnyObject {
-  /// Stops the device, ends its links, and starts it again.
-  func restart(_ how: Reaction.Disconnection)
-  func isBonded(_ client: Server) -> Bool
-}
-
 /// How a device takes updates.
-package enum UpdateDescription: Sendable {
-  case management(ManagementSettings)
-  case secureDFU(BootloaderSettings)
-
-  @LoopActor
-  func firmware(_ application: PeripheralDescription) -> any UpdatableFirmware {
-    switch self {
-    case .management(let settings): ManagementDevice(settings, application)
-    case .secureDFU(let settings): SecureBootloader(settings, application)
-    }
-  }
-
+package protocol UpdateDescription: Sendable {
   /// The service of the application that updates need. Nil if they need none.
-  var service: AttributeDatabase.ServiceDescription? {
-    switch self {
-    case .management(let settings): settings.service
-    case .secureDFU(let settings): settings.applicationService
-    }
-  }
+  var service: AttributeDatabase.ServiceDescription? { get }
+  @LoopActor
+  func firmware(_ application: PeripheralDescription) -> any UpdatableFirmware
 }
 
 /// Counts what an update costs, and plans a power cut for tests.
@@ -85,29 +63,9 @@ package struct UpdateLedger: Sendable {
 }
 
 extension PeripheralDescription {
-  /// Takes the name of a bootloader, also in advertisements, before other advertising data.
-  mutating func rename(_ name: String, services: [UInt8]) {
-    let text = Array(name.utf8.prefix(20))
-    (self.name, advertising.data) = (name, [2, 1, 6, UInt8(text.count + 1), 9] + text + services)
-    (advertising.scanResponse, advertisement, scanResponse) = ([], nil, nil)
-    if let handle = valueHandle(UUID(0x2A00)) { database.setValue(text, of: handle) }
-  }
-
   /// The value handle of the first characteristic of a type.
   func valueHandle(_ uuid: UUID) -> AttributeHandle? {
     database.attributes.first { if case .value = $0.role { $0.type == uuid } else { false } }?.handle
-  }
-}
-
-extension PeerAddress {
-  /// The address whose last byte is greater by one.
-  var next: Self { Self(Address(rawValue: address.rawValue & ~0xFF | (address.rawValue + 1) & 0xFF), type) }
-}
-
-extension AttributeDatabase.ServiceDescription {
-  init(_ uuid: UUID, _ characteristics: [AttributeDatabase.CharacteristicDescription]) {
-    self.init(uuid)
-    self.characteristics = characteristics
   }
 }
 
