@@ -329,7 +329,7 @@ import Testing
       let text = try await management.echo(String(repeating: "long", count: 80))
       let (parameters, info) = (try await management.parameters(), try await management.applicationInfo())
       #expect(text.utf8.count == 320 && parameters == ManagementParameters(bufferSize: 384, bufferCount: 4) && info == "Zephyr 4.3")
-      let (mode, slot) = (try await management.bootloaderMode(), try await management.uploadImage(forSlot: 1))
+      let (mode, slot) = (try await management.bootloader().mode, try await management.uploadImage(forSlot: 1))
       #expect(mode == .swapMove && slot == 2)
       await #expect(throws: ManagementError.slotNotAddressable(2)) { try await management.uploadImage(forSlot: 2) }
       let hash = try #require(server.other.image?.hash)
@@ -349,7 +349,7 @@ import Testing
       server.missing = Set(ManagementOperation.allCases)
       let old = try await ManagementClient(server.client())
       let (none, nothing) = (try await old.parameters(), try await old.slotInfo())
-      let (unknown, silent) = (try await old.bootloaderMode(), try await old.applicationInfo())
+      let (unknown, silent) = (try await old.bootloader().mode, try await old.applicationInfo())
       #expect(none == nil && nothing == nil && unknown == .unknown && silent == nil)
       await #expect(throws: ManagementError.refused(.images, ManagementRefusal(code: 8), reason: nil)) { try await old.images() }
     }

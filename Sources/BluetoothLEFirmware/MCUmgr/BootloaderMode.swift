@@ -5,13 +5,7 @@ import BluetoothLEText
 package enum BootloaderMode: Int, Hashable, Sendable, CaseIterable {
   /// The device does not tell its mode, or has one that is not in this list.
   case unknown = -1
-  case singleApplication
-  case swapScratch
-  case overwriteOnly
-  case swapMove
-  case directXIP
-  case directXIPRevert
-  case ramLoad
+  case singleApplication, swapScratch, overwriteOnly, swapMove, directXIP, directXIPRevert, ramLoad
   /// An application of its own receives the images. The main application has no image commands.
   case firmwareLoader
   case singleRAMLoad

@@ -12,7 +12,7 @@ struct ImageUpload: Sendable {
     let deadline: LoopClock.Instant
   }
 
-  /// Five requests from one offset without progress, or five restarts from 0, are an error.
+  /// Five jumps without progress, or five restarts from 0, are an error.
   static let tries = 5
   let total, window: Int
   /// The offset after the last byte sent, and the offset that the device asks for.
@@ -42,43 +42,24 @@ struct ImageUpload: Sendable {
   /// After a lost request, the device answers each later one with the same offset. Only the first of these answers counts.
   mutating func answered(_ sequence: UInt8, offset: Int) throws(ManagementError) {
     guard (0...total).contains(offset) else { throw .invalidAnswer(.upload) }
-    guard let request = take(sequence), request.round == round else { return }
+    guard let index = open.firstIndex(where: { $0.sequence == sequence }) else { return }
+    let request = open[index]
+    open.removeFirst(index + 1)
+    guard request.round == round else { return }
     guard offset == request.bytes.upperBound else { return try jump(to: offset) }
     confirmed = offset
     if offset > highest { (highest, failures) = (offset, 0) }
   }
 
-  /// Removes a request, and all before it. Returns nil for an unknown one.
-  private mutating func take(_ sequence: UInt8) -> Request? {
-    guard let index = open.firstIndex(where: { $0.sequence == sequence }) else { return nil }
-    defer { open.removeFirst(index + 1) }
-    return open[index]
-  }
-
   /// Continues at an offset.
   /// - Throws: `ManagementError.uploadStuck`.
   private mutating func jump(to offset: Int) throws(ManagementError) {
-    round += 1
     if offset == 0 { (highest, restarts) = (0, restarts + 1) }
     failures = offset > highest ? 0 : failures + 1
-    (next, confirmed, highest) = (offset, offset, max(highest, offset))
+    (next, confirmed, highest, round) = (offset, offset, max(highest, offset), round + 1)
     guard failures < Self.tries, restarts < Self.tries else { throw .uploadStuck(at: offset, tries: Self.tries) }
   }
 
-  /// Starts again after the device was silent: it lost the open requests, or its answers were lost.
-  mutating func timedOut() throws(ManagementError) {
-    open = []
-    try jump(to: confirmed)
-  }
-
-  /// Sends the bytes after the confirmed ones again, because the device was busy.
-  /// - Returns: Whether this is the first such answer since the last jump.
-  mutating func wasBusy(_ sequence: UInt8) -> Bool {
-    guard let request = take(sequence), request.round == round else { return false }
-    (round, next) = (round + 1, confirmed)
-    return true
-  }
-
-  /// Starts at 0, because the device has bytes of another upload.
-  mutating func restart() { (next, confirmed, highest, failures, open, round) = (0, 0, 0, 0, [], round + 1) }
+  /// Starts again from an offset, after the device was silent or busy, or because it has bytes of another upload.
+  mutating func restart(at offset: Int) { (next, confirmed, open, round) = (offset, offset, [], round + 1) }
 }

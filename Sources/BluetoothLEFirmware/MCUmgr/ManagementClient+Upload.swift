@@ -35,13 +35,15 @@ extension ManagementClient {
         silences += 1
         guard silences < 3 else { throw ManagementError.noAnswer(.upload, after: request.limit) }
         try await clearServer()
-        try upload.timedOut()
+        upload.restart(at: upload.confirmed)
         continue
       }
       silences = 0
       if answer.refusal == .busy, busyEnd.map({ EventLoop.shared.now < $0 }) ?? true {
         busyEnd = busyEnd ?? EventLoop.shared.now.advanced(by: Self.busyLimit)
-        if upload.wasBusy(answer.sequence) { try await EventLoop.shared.sleep(for: Self.busyPause) }
+        forgetOpen()
+        upload.restart(at: upload.confirmed)
+        try await EventLoop.shared.sleep(for: Self.busyPause)
         continue
       }
       let values = try answer.result.get()
@@ -51,7 +53,7 @@ extension ManagementClient {
         guard fields.hash != nil else { throw ManagementError.uploadStuck(at: offset, tries: 1) }
         // Without the hash, the device cannot find bytes to continue with.
         fields.hash = nil
-        upload.restart()
+        upload.restart(at: 0)
         continue
       }
       try upload.answered(answer.sequence, offset: offset)

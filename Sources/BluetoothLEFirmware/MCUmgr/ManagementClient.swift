@@ -103,8 +103,7 @@ package final class ManagementClient {
   func answer(until deadline: LoopClock.Instant) async throws -> Answer? {
     while let event = try await answers.next(until: deadline) {
       guard let message = joiner.add(event.value), let operation = open[message.sequence] else { continue }
-      let code = operation.code
-      guard message.group == code.group, message.command == code.command, message.operation == (code.isWrite ? 3 : 1) else { continue }
+      guard ManagementOperation(message) == operation, message.operation & 1 == 1 else { continue }
       open[message.sequence] = nil
       return Answer(sequence: message.sequence, result: Result { () throws(ManagementError) in try Self.values(message.body, operation) })
     }
@@ -164,8 +163,6 @@ package final class ManagementClient {
     let name = try await supported(.bootloaderInfo)?["bootloader"]?.text
     return BootloaderInfo(name: name, mode: try await supported(.bootloaderInfo, .map(["query": .text("mode")])))
   }
-
-  package func bootloaderMode() async throws -> BootloaderMode { try await bootloader().mode }
 
   /// Returns the facts about the kernel and the application as one line. Returns nil if the device does not support the request.
   package func applicationInfo() async throws -> String? {

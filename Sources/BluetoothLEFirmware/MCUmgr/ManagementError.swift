@@ -23,11 +23,10 @@ package enum ManagementOperation: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// The operation that a message requests. Nil if an update needs no such operation.
+  /// The operation that a message requests or answers. Nil if an update needs no such operation.
   package init?(_ message: ManagementMessage) {
-    guard let operation = Self.allCases.first(where: { $0.code == (message.group, message.command, message.operation == 2) }) else {
-      return nil
-    }
+    let code = (message.group, message.command, message.operation & 6 == 2)
+    guard let operation = Self.allCases.first(where: { $0.code == code }) else { return nil }
     self = operation
   }
 }
