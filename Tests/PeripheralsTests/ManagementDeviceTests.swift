@@ -60,6 +60,7 @@ import TestSupport
   @Test(arguments: [(2, "2.0.3.4 active confirmed"), (1, "2.0.3.4 active"), (9, "2.0.3.4 active")])
   func modes(_ mode: Int, _ running: String) async throws {
     try await onLoop {
+      #expect(try Self.client(#", "mode": 0"#).piece(Self.image, at: 0) == nil, "it has one slot")
       var client = try Self.client(#", "mode": \#(mode)"#)
       try client.upload(Self.image)
       #expect(try client.mark(Self.image)["images"] != nil)

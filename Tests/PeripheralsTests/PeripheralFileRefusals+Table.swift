@@ -263,7 +263,11 @@ extension PeripheralFileRefusalTests {
     (#""update": {}"#, "update: Expected an object with one key: mcumgr, dfu."),
     (#""update": {"mcumgr": {"version": "1.x"}}"#, "update.mcumgr.version: Use a version such as \"1.2.3\"."),
     (#""update": {"mcumgr": {"slot_size": 30000}}"#, "slot_size: Use a multiple of 4096."),
-    (#""update": {"mcumgr": {"mode": 4}}"#, "mode: Use 1, 2, 9."),
+    (
+      #""update": {"mcumgr": {"slot_size": 8192, "image_size": 4025}}"#,
+      "update.mcumgr: The image and the marks of MCUboot need a \"slot_size\" of 8193 bytes."
+    ),
+    (#""update": {"mcumgr": {"mode": 4}}"#, "mode: Use 0, 1, 2, 9."),
     (#""update": {"mcumgr": {"access": "none"}}"#, "access: Use open, encrypted, authenticated."),
     (#""update": {"dfu": {"buttonless": "yes"}}"#, "buttonless: Use bonds, no_bonds."),
     (#""update": {"dfu": {"refuses": {"operation": "ping"}}}"#, "operation: Use create, set_prn, crc, execute, select."),

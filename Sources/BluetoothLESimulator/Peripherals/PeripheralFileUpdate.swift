@@ -10,13 +10,14 @@ enum UpdateReader {
       guard let version = ImageVersion(try value.string()) else { throw value.error("Use a version such as \"1.2.3\".") }
       settings.version = version
     },
+    "image_size": { $0.imageSize = try $1.integer(1...1_000_000) },
     "slot_size": { settings, value in
-      settings.slotSize = try value.integer(28_672...1_048_576)
+      settings.slotSize = try value.integer(8192...1_048_576)
       guard settings.slotSize % ImageSlots.pageSize == 0 else { throw value.error("Use a multiple of \(ImageSlots.pageSize).") }
     },
     "mode": { settings, value in
       let number = try value.integer(0...9)
-      guard let mode = ManagementSettings.modes.first(where: { $0.rawValue == number }) else { throw value.error("Use 1, 2, 9.") }
+      guard let mode = ManagementSettings.modes.first(where: { $0.rawValue == number }) else { throw value.error("Use 0, 1, 2, 9.") }
       settings.mode = mode
     },
     "reassembly": { $0.reassembles = try $1.bool() },
@@ -27,6 +28,7 @@ enum UpdateReader {
     "page_swap_ms": { $0.pageSwapTime = try $1.milliseconds(0...60_000) },
     "hash_ms": { $0.hashTime = try $1.milliseconds(0...600_000) },
     "request_ms": { $0.requestTime = try $1.milliseconds(0...600_000) },
+    "reset_ms": { $0.resetTime = try $1.milliseconds(0...60_000) },
     "boot_ms": { $0.bootTime = try $1.milliseconds(1...600_000) },
   ]
 
@@ -35,6 +37,7 @@ enum UpdateReader {
     "application_version": { $0.applicationVersion = try number($1) },
     "hardware_version": { $0.hardwareVersion = try number($1) },
     "softdevice": { $0.softdevice = try number($1) },
+    "banks": { $0.hasTwoBanks = try $1.integer(1...2) == 2 },
     "page_erase_ms": { $0.pageEraseTime = try $1.milliseconds(0...60_000) },
     "boot_ms": { $0.bootTime = try $1.milliseconds(1...600_000) },
     "refuses": { $0.refusal = try read($1, refusalKeys, BootloaderSettings.Refusal()) },
@@ -69,6 +72,11 @@ enum UpdateReader {
   static func read(_ entry: FileEntry) throws(FileEntryError) -> any UpdateDescription {
     let (key, value) = try entry.single(of: ["mcumgr", "dfu"])
     if key == "dfu" { return try read(value, bootloaderKeys, BootloaderSettings()) }
-    return try read(value, managementKeys, ManagementSettings())
+    let settings = try read(value, managementKeys, ManagementSettings())
+    let needed = settings.imageSize + ImageSlots.overhead + ImageSlots.pageSize
+    guard needed <= settings.slotSize else {
+      throw value.error("The image and the marks of MCUboot need a \"slot_size\" of \(needed) bytes.")
+    }
+    return settings
   }
 }

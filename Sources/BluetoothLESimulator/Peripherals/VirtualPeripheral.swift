@@ -303,11 +303,6 @@ extension VirtualPeripheral {
   /// Takes the power away for a moment. Does nothing to a device without `update`, which keeps no state that power would end.
   package func powerCut() { restart(.outOfRange) }
 
-  func isBonded(_ client: Server) -> Bool {
-    guard let manager = links.first(where: { $0.server === client })?.channel?.security else { return false }
-    return bonds[manager.pairing.peer] != nil
-  }
-
   /// Stops the firmware, ends the links, and starts it again.
   func restart(_ how: Reaction.Disconnection) {
     guard let firmware else { return }

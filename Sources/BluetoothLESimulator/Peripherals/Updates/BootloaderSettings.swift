@@ -23,6 +23,8 @@ package struct BootloaderSettings: UpdateDescription {
   package var (applicationVersion, hardwareVersion): (UInt32, UInt32) = (1, 52)
   /// The identifier of the SoftDevice. 0x0100 is S132 6.1.1.
   package var softdevice: UInt32 = 0x0100
+  /// Whether the old application stays until the new one is complete.
+  package var hasTwoBanks = true
   package var (pageEraseTime, bootTime) = (Duration.zero, Duration.seconds(1))
   package var refusal: Refusal?
 

@@ -2,12 +2,14 @@
 import BluetoothLE
 package import BluetoothLEFirmware
 
-/// The flash of a device with MCUboot: two slots, and the decisions of the bootloader, which survive a power cut.
+/// The flash of a device with MCUboot: one or two slots, and the decisions of the bootloader, which survive a power cut.
 @LoopActor
 package final class ImageSlots {
   package enum Pending: Sendable { case test, permanent }
 
   package nonisolated static let pageSize = 4096
+  /// The bytes of header and TLVs of an image that `image` makes.
+  nonisolated static let overhead = 72
   /// The contents of the slots. Erased bytes are 0xFF.
   package private(set) var slots: [[UInt8]]
   /// The slot that runs. The other one takes uploads.
@@ -22,8 +24,8 @@ package final class ImageSlots {
 
   init(_ settings: ManagementSettings) {
     canRevert = settings.mode.canRevert
-    slots = Array(repeating: [UInt8](repeating: 0xFF, count: settings.slotSize), count: 2)
-    write(Self.image(version: settings.version, size: 20_000)[...], at: 0, slot: active)
+    slots = Array(repeating: [UInt8](repeating: 0xFF, count: settings.slotSize), count: settings.mode == .singleApplication ? 1 : 2)
+    write(Self.image(version: settings.version, size: settings.imageSize)[...], at: 0, slot: active)
   }
 
   // MARK: Contents
@@ -42,8 +44,8 @@ package final class ImageSlots {
   /// The hash that the device reports for a slot. A compressed image has another one after the bootloader has unpacked it.
   func hash(_ slot: Int) -> [UInt8]? { slot == active ? image(slot)?.runningHash : image(slot)?.hash }
 
-  /// Whether slot 1 takes uploads.
-  var isFree: Bool { pending == nil && !isOnTrial }
+  /// Whether there is a slot 1 that takes uploads.
+  var isFree: Bool { slots.count > 1 && pending == nil && !isOnTrial }
 
   /// Writes bytes that end in the slot.
   func write(_ bytes: ArraySlice<UInt8>, at offset: Int, slot: Int) {
@@ -59,7 +61,7 @@ package final class ImageSlots {
 
   /// Decides what the bootloader does at the next start. A swap that lost power goes on.
   func decide() {
-    guard swap == nil, !isFree else { return }
+    guard swap == nil, pending != nil || isOnTrial else { return }
     // An image with a wrong hash stays where it is.
     if isBootable(1) { swap = (0, pending == .test && canRevert) }
     (pending, isOnTrial) = (nil, false)
@@ -80,7 +82,7 @@ package final class ImageSlots {
 
   /// Makes an unsigned image with the right hash, whose code has `size` bytes.
   package nonisolated static func image(version: ImageVersion, size: Int) -> [UInt8] {
-    var image = ByteWriter(capacity: size + 72)
+    var image = ByteWriter(capacity: size + overhead)
     for number in [0x96F3_B83D, 0, 32, UInt32(clamping: size), 0] { image.uint32(number) }
     image.append([version.major, version.minor])
     image.uint16(version.revision)

@@ -132,7 +132,7 @@ package final class ManagementDevice: UpdatableFirmware {
       return .map(["r": .text(text)])
     case .reset:
       reset?.cancel()
-      reset = EventLoop.shared.schedule(after: time + .milliseconds(250)) { [weak self] in self?.host?.restart(.outOfRange) }
+      reset = EventLoop.shared.schedule(after: time + settings.resetTime) { [weak self] in self?.host?.restart(.outOfRange) }
       return .map([:])
     case .parameters: return .map(["buf_size": .integer(settings.bufferSize), "buf_count": .integer(settings.buffers)])
     case .bootloaderInfo:

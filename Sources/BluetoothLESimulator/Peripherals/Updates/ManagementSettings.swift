@@ -4,8 +4,9 @@ package import BluetoothLEFirmware
 
 /// The properties of a device with MCUmgr: the keys of a device file.
 package struct ManagementSettings: UpdateDescription {
-  /// The version of the first image.
+  /// The version of the first image, and the bytes of its code.
   package var version = ImageVersion(major: 1, minor: 0, revision: 0)
+  package var imageSize = 20_000
   package var slotSize = 262_144
   /// One of `modes`.
   package var mode = BootloaderMode.swapScratch
@@ -16,9 +17,9 @@ package struct ManagementSettings: UpdateDescription {
   /// The security that a client needs.
   package var access = ServerSession.Security.none
   package var (pageEraseTime, pageSwapTime, hashTime, requestTime) = (Duration.zero, Duration.zero, Duration.zero, Duration.zero)
-  package var bootTime = Duration.seconds(1)
+  package var (resetTime, bootTime) = (Duration.milliseconds(250), Duration.seconds(1))
 
-  static let modes: [BootloaderMode] = [.swapScratch, .overwriteOnly, .swapOffset]
+  static let modes: [BootloaderMode] = [.singleApplication, .swapScratch, .overwriteOnly, .swapOffset]
 
   package func firmware(_ application: PeripheralDescription) -> any UpdatableFirmware { ManagementDevice(self, application) }
 

@@ -112,6 +112,7 @@ extension SecureBootloader {
     guard size > 0, size % BootloaderSettings.objectSize == 0 || executed + size == total else { return 3 }
     guard size <= BootloaderSettings.objectSize else { return 4 }
     guard executed + size <= total else { return 8 }
+    if !settings.hasTwoBanks { application = [] }
     (memory.object, memory.objectSize) = ([], size)
     return 1
   }

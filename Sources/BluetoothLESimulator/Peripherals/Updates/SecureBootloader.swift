@@ -35,7 +35,7 @@ package final class SecureBootloader: UpdatableFirmware {
   /// Whether the bootloader runs, not the application.
   package private(set) var isActive: Bool
   /// The application in flash. Empty if there is none.
-  package private(set) var application = [UInt8](repeating: 0xA5, count: 4096)
+  package internal(set) var application = [UInt8](repeating: 0xA5, count: 4096)
   package private(set) var applicationVersion, softdevice: UInt32
   package private(set) var bootloaderVersion: UInt32 = 1
   var update = Update()
@@ -86,7 +86,7 @@ package final class SecureBootloader: UpdatableFirmware {
 
   package func start() -> Duration? {
     // The bootloader copies a complete update from the second bank.
-    if update.isComplete, update.copied * 4096 < executed {
+    if update.isComplete, settings.hasTwoBanks, update.copied * 4096 < executed {
       update.copied += 1
       if ledger.page() { host?.restart(.outOfRange) }
       return settings.pageEraseTime
@@ -129,14 +129,8 @@ package final class SecureBootloader: UpdatableFirmware {
   // MARK: Application
 
   private func press(_ value: [UInt8], _ handle: AttributeHandle, _ client: Server) {
-    var result: UInt8 = 1
-    if value.first != 1 {
-      result = 2
-    } else if settings.buttonless == .bonds, host?.isBonded(client) != true {
-      result = 7
-    } else {
-      restartSoon(staysInBootloader: true)
-    }
-    client.indicateWhenFree(handle, [0x20, value.first ?? 0, result])
+    let isStart = value.first == 1
+    if isStart { restartSoon(staysInBootloader: true) }
+    client.indicateWhenFree(handle, [0x20, value.first ?? 0, isStart ? 1 : 2])
   }
 }
