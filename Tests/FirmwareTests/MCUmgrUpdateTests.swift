@@ -19,7 +19,7 @@ import Testing
 
   /// Plans and runs an update.
   @LoopActor
-  private static func run(_ server: ManagementServer, _ file: [UInt8] = new, _ options: MCUmgrOptions = MCUmgrOptions()) async throws -> Run
+  private static func run(_ server: ManagementServer, _ file: [UInt8] = new, _ options: UpdateOptions = UpdateOptions()) async throws -> Run
   {
     var run = Run()
     do {
@@ -56,7 +56,9 @@ import Testing
   @Test func withoutConfirmationTheImageStaysOnTrial() async throws {
     try await onLoop {
       let server = ManagementServer()
-      let run = try await Self.run(server, Self.new, MCUmgrOptions(confirms: false))
+      var options = UpdateOptions()
+      options.confirms = false
+      let run = try await Self.run(server, Self.new, options)
       #expect(run.steps == [Self.upload, .test, .restart, .compare] && run.plan?.steps == run.steps)
       #expect(run.outcome?.isConfirmed == false && !server.isConfirmed)
     }
@@ -273,10 +275,12 @@ import Testing
       let narrow = ManagementServer()
       (narrow.mtu, narrow.joinsParts) = (23, false)
       let version = try #require(ImageVersion("3.0.0.4")), file = try #require(ImageVersion("2.0.0.4"))
-      let cases: [(ManagementServer, MCUmgrOptions, ManagementError)] = [
-        (large, MCUmgrOptions(), .imageTooLarge(Self.new.count, limit: Self.new.count - 1)),
-        (older, MCUmgrOptions(), .downgradeForbidden(running: version, file: file)), (narrow, MCUmgrOptions(), .mtuTooSmall(mtu: 23)),
-        (ManagementServer(), MCUmgrOptions(image: 1), .noSuchImage(1)),
+      var second = UpdateOptions()
+      second.image = 1
+      let cases: [(ManagementServer, UpdateOptions, ManagementError)] = [
+        (large, UpdateOptions(), .imageTooLarge(Self.new.count, limit: Self.new.count - 1)),
+        (older, UpdateOptions(), .downgradeForbidden(running: version, file: file)), (narrow, UpdateOptions(), .mtuTooSmall(mtu: 23)),
+        (ManagementServer(), second, .noSuchImage(1)),
       ]
       for (server, options, error) in cases {
         let run = try await Self.run(server, Self.new, options)

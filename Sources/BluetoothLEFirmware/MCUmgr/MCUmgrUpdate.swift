@@ -1,32 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import BluetoothLE
 
-/// The choices of a user for an update with MCUmgr.
-package struct MCUmgrOptions: Hashable, Sendable {
-  /// The number of the image, above 0 only on devices with several images.
-  package var image: Int
-  /// Whether the new image stays after its first start. Otherwise it remains on trial.
-  package var confirms: Bool
-  /// Whether to continue with the bytes that the device has. Otherwise, the upload starts from its beginning, also after a lost link.
-  package var resumes: Bool
-  /// The time in which the device must come back after a restart. A swap of large slots takes more than a minute.
-  package var patience: Duration
-
-  package init(image: Int = 0, confirms: Bool = true, resumes: Bool = true, patience: Duration = .seconds(120)) {
-    (self.image, self.confirms, self.resumes, self.patience) = (image, confirms, resumes, patience)
-  }
-}
-
 /// An update with MCUmgr: upload, one trial, and confirmation after the comparison of the hashes.
 package final class MCUmgrUpdate: UpdateProcedure {
   private let file: ImageFile
-  private let options: MCUmgrOptions
+  private let options: UpdateOptions
+  /// The time in which the device must come back after a restart. A swap of large slots takes more than a minute.
+  private let patience = Duration.seconds(120)
   private var state: UpdateState
   private var outcome = UpdateOutcome()
   private var onEvent: @LoopActor (UpdateEvent) throws -> Void = { _ in }
   private var management: ManagementClient?
 
-  package init(_ image: ImageFile, options: MCUmgrOptions = MCUmgrOptions()) {
+  package init(_ image: ImageFile, options: UpdateOptions = UpdateOptions()) {
     (file, self.options, state) = (image, options, UpdateState(file: image, options: options))
   }
 
@@ -86,7 +72,7 @@ package final class MCUmgrUpdate: UpdateProcedure {
       }
       isAgain = true
       var last: Int?
-      try await management.upload(file.upload, image: options.image, resumes: options.resumes) { sent, confirmed in
+      try await management.upload(file.upload, image: options.image ?? 0, resumes: options.resumes) { sent, confirmed in
         if last == nil, sent > 0 { try onEvent(.resumed(at: sent)) }
         outcome.bytes += max(0, sent - (last ?? sent))
         last = sent
@@ -111,7 +97,7 @@ package final class MCUmgrUpdate: UpdateProcedure {
     let mode = state.bootloader.mode
     for _ in 1...3 {
       try onEvent(.began(.restart))
-      do { try await restart(device, as: mode == .firmwareLoader ? .original : .same) } catch ManagementError.notBack(let patience) {
+      do { try await restart(device, as: mode == .firmwareLoader ? .original : .same) } catch ManagementError.notBack {
         try onEvent(.note(.notBackWithin(patience)))
         throw UnprovenUpdate.notBack(canRevert: mode.canRevert)
       }
@@ -182,7 +168,7 @@ package final class MCUmgrUpdate: UpdateProcedure {
   private func isSplit(_ device: any UpdateDevice) async throws -> Bool {
     try await onLink(device) { management in
       try state.check(try await management.slotInfo())
-      try await management.prepareUpload(file.upload, image: options.image)
+      try await management.prepareUpload(file.upload, image: options.image ?? 0)
       let size = try await management.parameters()?.bufferSize ?? 0
       return management.joinsParts == false && size > management.writeSize
     }
@@ -192,8 +178,8 @@ package final class MCUmgrUpdate: UpdateProcedure {
   private func restart(_ device: any UpdateDevice, as identity: RestartedIdentity, bootMode: Int? = nil) async throws {
     try await onLink(device) { try await $0.reset(bootMode: bootMode) }
     management = nil
-    guard try await device.restarted(as: identity, within: options.patience) != nil else {
-      throw ManagementError.notBack(after: options.patience)
+    guard try await device.restarted(as: identity, within: patience) != nil else {
+      throw ManagementError.notBack(after: patience)
     }
     try await read(device)
   }

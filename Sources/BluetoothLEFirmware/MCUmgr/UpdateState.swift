@@ -3,17 +3,18 @@
 /// What an update has read from a device, and what is left to do.
 struct UpdateState: Sendable {
   let file: ImageFile
-  let options: MCUmgrOptions
+  let options: UpdateOptions
   var bootloader = BootloaderInfo(name: nil, mode: nil)
   /// The images. Nil while the main application of a device with a firmware loader runs, which has no image commands.
   var list: ImageList?
 
   private var mode: BootloaderMode { bootloader.mode }
-  private var images: [ImageState] { list?.images.filter { $0.image == options.image } ?? [] }
+  private var number: Int { options.image ?? 0 }
+  private var images: [ImageState] { list?.images.filter { $0.image == number } ?? [] }
 
   /// The image that runs. Firmware loaders, and the images of other processors, are not active. Theirs is in slot 0.
   var running: ImageState? {
-    images.first { $0.isActive } ?? (mode.hasTrials && options.image == 0 ? nil : images.first { $0.slot == 0 })
+    images.first { $0.isActive } ?? (mode.hasTrials && number == 0 ? nil : images.first { $0.slot == 0 })
   }
 
   /// Whether the wanted image runs. The hash decides. Only without one, and only if `isSent`, the version does.
@@ -61,10 +62,8 @@ struct UpdateState: Sendable {
   /// Checks what the device would refuse only after bytes were sent.
   /// - Throws: `ManagementError.noSuchImage`, `imageTooLarge`, `downgradeForbidden`.
   func check(_ slots: [SlotInfo]?) throws(ManagementError) {
-    let own = slots?.filter { $0.image == options.image }
-    guard own?.isEmpty != true || !images.isEmpty, options.image == 0 || own != nil || !images.isEmpty else {
-      throw .noSuchImage(options.image)
-    }
+    let own = slots?.filter { $0.image == number }
+    guard !images.isEmpty || own.map({ !$0.isEmpty }) ?? (number == 0) else { throw .noSuchImage(number) }
     let target = mode.hasTrials || mode == .directXIP ? 1 - min(1, running?.slot ?? 0) : 0
     let limit = own?.lazy.compactMap(\.maximumImageSize).first ?? own?.first { $0.slot == target }?.size
     if let limit, file.upload.count > limit { throw .imageTooLarge(file.upload.count, limit: limit) }

@@ -58,9 +58,7 @@ package final class FirmwareUpdate {
     case .image(let image):
       guard spoken.contains(.mcumgr) else { throw spoken.isEmpty ? .unknown(table) : .imageForDFU }
       if options.prn != nil { throw .unusedOption(.prn, .mcumgr) }
-      var choices = MCUmgrOptions()
-      (choices.image, choices.confirms, choices.resumes) = (options.image ?? 0, options.confirms, options.resumes)
-      return (.mcumgr, MCUmgrUpdate(image, options: choices))
+      return (.mcumgr, MCUmgrUpdate(image, options: options))
     case .package(let package):
       guard spoken.contains(.nordicDFU) else { throw spoken.isEmpty ? .unknown(table) : .packageForMCUmgr }
       if options.image != nil { throw .unusedOption(.image, .nordicDFU) }
