@@ -13,11 +13,11 @@ import TestSupport
 
   @Test func operatingSystem() async throws {
     try await onLoop {
-      let client = try Self.client(#", "mode": 9, "buffer_size": 1024, "buffers": 3"#)
+      let client = try Self.client(#", "mode": 9, "no_downgrade": true, "buffer_size": 1024, "buffers": 3"#)
       #expect(try client.ask(0, 0, write: true, .map(["d": .text("abc")])) == .map(["r": .text("abc")]))
       #expect(try client.ask(0, 6) == .map(["buf_size": .integer(1024), "buf_count": .integer(3)]))
       #expect(try client.ask(0, 8) == .map(["bootloader": .text("MCUboot")]))
-      #expect(try client.ask(0, 8, .map(["query": .text("mode")])) == .map(["mode": .integer(9)]))
+      #expect(try client.ask(0, 8, .map(["query": .text("mode")])) == .map(["mode": .integer(9), "no-downgrade": .bool(true)]))
       #expect(try client.ask(0, 8, .map(["query": .text("x")])) == .map(["err": .map(["group": .integer(0), "rc": .integer(3)])]))
       #expect(try client.ask(0, 2) == .map(["rc": .integer(8)]))
       #expect(try client.ask(64, 0) == .map(["rc": .integer(8)]))

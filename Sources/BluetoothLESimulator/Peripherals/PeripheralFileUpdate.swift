@@ -20,6 +20,7 @@ enum UpdateReader {
       guard let mode = ManagementSettings.modes.first(where: { $0.rawValue == number }) else { throw value.error("Use 0, 1, 2, 9.") }
       settings.mode = mode
     },
+    "no_downgrade": { $0.refusesDowngrade = try $1.bool() },
     "reassembly": { $0.reassembles = try $1.bool() },
     "buffer_size": { $0.bufferSize = try $1.integer(32...65_535) },
     "buffers": { $0.buffers = try $1.integer(2...255) },
@@ -37,6 +38,8 @@ enum UpdateReader {
     "application_version": { $0.applicationVersion = try number($1) },
     "hardware_version": { $0.hardwareVersion = try number($1) },
     "softdevice": { $0.softdevice = try number($1) },
+    "init_packet_size": { $0.initPacketSize = try $1.integer(64...4096) },
+    "flash_size": { $0.flashSize = try $1.integer(4096...4_194_304) },
     "banks": { $0.hasTwoBanks = try $1.integer(1...2) == 2 },
     "page_erase_ms": { $0.pageEraseTime = try $1.milliseconds(0...60_000) },
     "boot_ms": { $0.bootTime = try $1.milliseconds(1...600_000) },

@@ -23,13 +23,15 @@ package struct BootloaderSettings: UpdateDescription {
   package var (applicationVersion, hardwareVersion): (UInt32, UInt32) = (1, 52)
   /// The identifier of the SoftDevice. 0x0100 is S132 6.1.1.
   package var softdevice: UInt32 = 0x0100
+  /// The greatest sizes, in bytes, of an init packet and of the firmware.
+  package var (initPacketSize, flashSize) = (512, 0x60000)
   /// Whether the old application stays until the new one is complete.
   package var hasTwoBanks = true
   package var (pageEraseTime, bootTime) = (Duration.zero, Duration.seconds(1))
   package var refusal: Refusal?
 
-  /// The greatest sizes, in bytes, of objects and of the firmware.
-  static let (objectSize, initPacketSize, flashSize) = (4096, 512, 0x60000)
+  /// The greatest size of an object, in bytes.
+  static let objectSize = 4096
   static let (control, packets) = (UUID.dfu(0x8EC9_0001), UUID.dfu(0x8EC9_0002))
 
   /// The characteristic with which the application starts the bootloader.

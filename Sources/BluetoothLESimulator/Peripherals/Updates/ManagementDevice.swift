@@ -138,7 +138,7 @@ package final class ManagementDevice: UpdatableFirmware {
     case .bootloaderInfo:
       guard let query = body["query"]?.text else { return .map(["bootloader": .text("MCUboot")]) }
       guard query == "mode" else { throw .groupCode(3) }
-      return .map(["mode": .integer(settings.mode.rawValue)])
+      return .map(["mode": .integer(settings.mode.rawValue), "no-downgrade": .bool(settings.refusesDowngrade)])
     case .images: return list
     case .setState: return try setState(body)
     case .upload: return try receive(body, &time)

@@ -10,6 +10,7 @@ package struct ManagementSettings: UpdateDescription {
   package var slotSize = 262_144
   /// One of `modes`.
   package var mode = BootloaderMode.swapScratch
+  package var refusesDowngrade = false
   /// Whether the device joins the writes of a message.
   package var reassembles = true
   /// The size of the buffers in bytes, and their number.

@@ -44,8 +44,7 @@ extension SecureBootloader {
       return (type == .command ? createInitPacket(size) : createObject(size), [])
     case (.crc, _): return (1, state)
     case (.execute, let type): return type == .command ? executeInitPacket() : executeObject()
-    case (.select, let type):
-      return (1, little(type == .command ? BootloaderSettings.initPacketSize : BootloaderSettings.objectSize) + state)
+    case (.select, let type): return (1, little(type == .command ? settings.initPacketSize : BootloaderSettings.objectSize) + state)
     }
   }
 
@@ -63,7 +62,7 @@ extension SecureBootloader {
 
   private func createInitPacket(_ size: Int) -> UInt8 {
     guard size > 0 else { return 3 }
-    guard size <= BootloaderSettings.initPacketSize else { return 4 }
+    guard size <= settings.initPacketSize else { return 4 }
     update = Update()
     (memory.initPacket, memory.initPacketSize, memory.object, memory.objectSize) = ([], size, [], nil)
     ledger.beginImage()
@@ -102,7 +101,7 @@ extension SecureBootloader {
     default: break
     }
     guard size > 0 else { return (3, []) }
-    return size <= BootloaderSettings.flashSize ? (1, []) : extended(0x0D)
+    return size <= settings.flashSize ? (1, []) : extended(0x0D)
   }
 
   // MARK: Image
