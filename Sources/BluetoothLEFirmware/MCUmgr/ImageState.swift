@@ -16,8 +16,7 @@ package struct ImageState: Hashable, Sendable {
 
   /// Reads an entry. Returns nil without a slot number.
   fileprivate init?(_ entry: CBOR) {
-    let image = entry["image"] ?? .unsigned(0)
-    guard let slot = entry["slot"]?.integer, let image = image.integer, min(slot, image) >= 0 else { return nil }
+    guard let slot = entry["slot"]?.integer, let image = (entry["image"] ?? .unsigned(0)).integer, min(slot, image) >= 0 else { return nil }
     func flag(_ key: String) -> Bool { entry[key]?.bool ?? false }
     (self.image, self.slot, version, hash) = (image, slot, entry["version"]?.text, entry["hash"]?.bytes)
     (isBootable, isPending, isConfirmed) = (flag("bootable"), flag("pending"), flag("confirmed"))
@@ -25,7 +24,6 @@ package struct ImageState: Hashable, Sendable {
   }
 }
 
-/// The images on a device.
 package struct ImageList: Hashable, Sendable {
   package let images: [ImageState]
   /// The number of entries that have no valid numbers. They do not hide the others.
@@ -39,7 +37,6 @@ package struct ImageList: Hashable, Sendable {
   }
 }
 
-/// A slot for images.
 package struct SlotInfo: Hashable, Sendable {
   /// The number of the image, and the slot of this image: 0 or 1.
   package let image, slot: Int

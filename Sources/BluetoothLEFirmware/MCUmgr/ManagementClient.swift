@@ -219,7 +219,6 @@ package final class ManagementClient {
     _ = try await request(.saveSettings)
   }
 
-  /// Whether an operation failed because its link ended.
   static func isLostLink(_ error: any Error, _ client: Client) -> Bool {
     client.closed != nil && !(error is ManagementError) && !(error is CancellationError)
   }

@@ -33,7 +33,6 @@ package enum ManagementOperation: String, Hashable, Sendable, CaseIterable {
 
 /// The reason why a request or an update with MCUmgr failed.
 package enum ManagementError: Error, Hashable, Sendable {
-  /// The device does not have the service and the characteristic of SMP.
   case noService
   /// The device refused a request. Some devices add a text.
   case refused(ManagementOperation, ManagementRefusal, reason: String?)
@@ -48,13 +47,10 @@ package enum ManagementError: Error, Hashable, Sendable {
   case uploadStuck(at: Int, tries: Int)
   /// The device computed another SHA-256 of the uploaded bytes.
   case uploadMismatch
-  /// The image has more bytes than its slot.
   case imageTooLarge(Int, limit: Int)
-  /// The device has no image with this number.
   case noSuchImage(Int)
   /// The device does not have this slot, or does not take uploads for a certain slot.
   case slotNotAddressable(Int)
-  /// The bootloader refuses images with a lower version than the running one.
   case downgradeForbidden(running: ImageVersion, file: ImageVersion)
   /// The device did not come back after a restart that came before the upload.
   case notBack(after: Duration)
