@@ -150,7 +150,8 @@ let package = Package(
     .testTarget(name: "ATTTests", dependencies: ["BluetoothLE", "TestSupport"]),
     .testTarget(name: "GATTTests", dependencies: ["BluetoothLESimulator", "BluetoothLE", "TestSupport"]),
     .testTarget(name: "DeviceFilesTests", dependencies: ["BluetoothLEDeviceFiles", "BluetoothLE", "TestSupport"]),
-    .testTarget(name: "FirmwareTests", dependencies: ["BluetoothLEFirmware", "TestSupport"]),
+    .testTarget(
+      name: "FirmwareTests", dependencies: ["BluetoothLESimulator", "BluetoothLEFirmware", "BluetoothLE", "TestSupport"]),
     .testTarget(name: "GAPTests", dependencies: ["TestSupport"]),
     .testTarget(name: "ReplayTests", dependencies: ["Traces", "TestSupport"]),
     .testTarget(name: "DecodingTests", dependencies: ["Traces", "TestSupport"]),
