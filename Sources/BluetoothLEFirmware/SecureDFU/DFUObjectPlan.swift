@@ -9,7 +9,9 @@ struct DFUObjectPlan: Hashable, Sendable {
   private(set) var offset: Int
   /// Whether the device has begun the object, so that it needs no `create`.
   private(set) var isCreated: Bool
-  private let count, maximum: Int
+  /// The maximum size of an object in bytes.
+  let maximum: Int
+  private let count: Int
 
   /// Continues where the device is if it has the first bytes of `bytes`. Otherwise begins the same object again.
   init(_ bytes: [UInt8], _ state: DFUObjectState, resumes: Bool) {

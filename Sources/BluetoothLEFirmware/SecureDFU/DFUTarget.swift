@@ -13,6 +13,12 @@ package final class DFUTarget {
   private(set) var isResumed = false
   /// The number of packets for each of which the device sends a receipt. None below one.
   private var receipts: Int
+  /// Whether the packets of an object follow its `create` at once, and the device confirms them by itself. False after a loss.
+  private var overlaps: Bool
+  /// Whether the device was told to send a receipt after the packets of an object of the maximum size.
+  private var confirmsObjects = false
+  /// A receipt that arrived before the answer to `create`.
+  private var receipt: DFUObjectState?
   private let client: Client
   private let control, packets: AttributeHandle
   private let answers: Subscription
@@ -32,6 +38,7 @@ package final class DFUTarget {
     guard let control = Self.characteristic(1, table), let packet = Self.characteristic(2, table) else { throw DFUError.noTarget }
     if client.requestedMTU == nil { try await client.exchangeMTU() }
     (self.client, self.receipts, self.control, packets) = (client, min(receipts, 0xFFFF), control.valueHandle, packet.valueHandle)
+    overlaps = receipts < 1
     answers = try await client.subscribe(control, kind: .notification)
   }
 
@@ -44,11 +51,23 @@ package final class DFUTarget {
     throw DFUError.noAnswer(operation, after: limit)
   }
 
+  /// Waits for the answer to a `create` that was sent before packets. Keeps a receipt for them, because the device may erase first.
+  private func created(_ request: Bearer.OpenRequest) async throws {
+    if case .error(_, _, let code) = try await client.bearer.answer(to: request) {
+      throw GATTError.errorResponse(code, to: .write(control, value: []), on: nil)
+    }
+    let limit = Duration.seconds(60)
+    guard try await answer(to: .create, within: limit, keepsReceipt: true) != nil else { throw DFUError.noAnswer(.create, after: limit) }
+  }
+
   /// Waits for an answer, and drops others, such as late receipts. Returns nil after the limit.
-  private func answer(to operation: DFUOperation, within limit: Duration) async throws -> DFUObjectState? {
+  private func answer(
+    to operation: DFUOperation, within limit: Duration, keepsReceipt: Bool = false
+  ) async throws -> DFUObjectState? {
     let deadline = EventLoop.shared.now.advanced(by: limit)
     while let event = try await answers.next(until: deadline) {
       if let state = try DFUObjectState(answer: event.value, to: operation) { return state }
+      if keepsReceipt { receipt = try DFUObjectState(answer: event.value, to: .crc) ?? receipt }
     }
     return nil
   }
@@ -57,10 +76,11 @@ package final class DFUTarget {
 
   /// Transfers an init packet or an image, object by object.
   ///
-  /// The bound for objects of S bytes is S / (⌈⌈S / p⌉ / e⌉ × i + 3 × r) bytes per second, with packets of p bytes, e packets in a connection
-  /// event, the interval i, and the time r from a request to its answer: usually one interval. The requests are `crc`, which is sent directly
-  /// after the last packet, `execute` and `create`. Each waits for the answer to the one before: `execute` makes wrong bytes permanent, and a
-  /// bootloader that is still writing its flash may put `execute` off, so that a `create` would discard the object.
+  /// The bound for objects of S bytes is S / ((⌈⌈S / p⌉ / e⌉ + 3) × i) bytes per second, with packets of p bytes, e packets in a connection
+  /// event, and the interval i. `create` is in the same event as the first packets, and the device sends a receipt after the last packet by
+  /// itself. The receipt, `execute` and its answer take an event each, because a device answers in the next event, and the central ends an
+  /// event that has no more data. They cannot overlap more: `execute` makes wrong bytes permanent, and a bootloader that is still writing its
+  /// flash may put `execute` off, so that a `create` would discard the object. After a loss, each request waits for the answer before it.
   /// - Parameters:
   ///   - resumes: Whether to continue with the bytes that the device has.
   ///   - onProgress: Receives the offsets after the last byte sent and after the last executed object, first where the transfer begins.
@@ -92,13 +112,28 @@ package final class DFUTarget {
     _ plan: DFUObjectPlan, _ type: DFUObjectType, _ bytes: [UInt8], _ crc: inout CRC32, _ onProgress: @LoopActor (Int, Int) throws -> Void
   ) async throws {
     let (head, start, end, size) = (crc, plan.object.lowerBound, plan.object.upperBound, (client.mtu - 3) / 4 * 4)
+    let packetsOfObject = (plan.maximum - 1) / size + 1
     attempts: for attempt in 1...3 {
       let first = attempt == 1 ? plan.offset : start
-      crc = head
+      (crc, receipt) = (head, nil)
       crc.add(bytes[start..<first])
-      if attempt > 1 { try onProgress(start, start) }
+      if attempt > 1 {
+        overlaps = false
+        try onProgress(start, start)
+      }
       let isNew = attempt > 1 || !plan.isCreated
-      if isNew { try await request(.create, [type.rawValue] + little(end - start, 4)) }
+      let isAhead = overlaps && isNew && type == .data && packetsOfObject <= 0xFFFF
+      if isAhead != confirmsObjects {
+        try await request(.setPRN, little(isAhead ? packetsOfObject : 0, 2))
+        confirmsObjects = isAhead
+      }
+      var open: Bearer.OpenRequest?
+      let create = [type.rawValue] + little(end - start, 4)
+      if isAhead {
+        open = try client.bearer.begin(.write(control, value: [DFUOperation.create.rawValue] + create))
+      } else if isNew {
+        try await request(.create, create)
+      }
       if attempt == 3, type == .data { receipts = 1 }
       // Bootloaders of nRF5 SDK 12 count packets from `create`, those of SDK 15 from this request. An object from before has no receipts.
       let group = isNew && type == .data ? receipts : 0
@@ -113,8 +148,14 @@ package final class DFUTarget {
         if state == nil { state = try await request(.crc) }
         guard state?.offset == packet.endIndex, state?.crc == crc.value else { continue attempts }
       }
-      let state = try await request(.crc)
-      if state.offset == end, state.crc == crc.value { return }
+      if let open { try await created(open) }
+      var state = receipt
+      if isAhead, end - start == plan.maximum {
+        if state == nil { state = try await answer(to: .crc, within: .seconds(1)) }
+        overlaps = state != nil
+      }
+      if state == nil { state = try await request(.crc) }
+      if state?.offset == end, state?.crc == crc.value { return }
     }
     throw DFUError.crcMismatch(type, at: start, tries: 3)
   }
