@@ -12,7 +12,7 @@ import TestSupport
   }
 
   /// Makes an init packet of an application: version 2, hardware 52, SoftDevice 0x0100, signed, unless `fields` says otherwise.
-  private static func packet(
+  static func packet(
     type: UInt8 = 0, version: UInt8 = 2, hardware: UInt8 = 52, softdevice: [UInt8] = [0x80, 2], size: Int = image.count,
     hashType: UInt8 = 3,
     hash: [UInt8]? = nil, signature: UInt8? = 0

@@ -5,10 +5,11 @@ import BluetoothLEText
 extension ManagementClient {
   /// Uploads bytes, usually an image up to the end of its TLVs.
   ///
-  /// The bound for messages of B bytes is min(e × D / (p × i), W × D / ((⌈p / e⌉ + 1) × i)) bytes per second, with D = B − 26 bytes of data
-  /// (after the header, and a map with `off` and `data`), p = ⌈B / (MTU − 3)⌉ writes, e writes in a connection event, the interval i, and W
-  /// requests at a time, one less than the device's buffers. The first term is the link, the second the round trip: the answer comes in the
-  /// event after the last write, and the next request goes in the one after. So the next request follows each answer at once.
+  /// The bound for messages of B bytes is D bytes in the time that their p = ⌈B / (MTU − 3)⌉ writes and the answer of 18 bytes take in
+  /// connection events of whole packets, with D = B − 26 bytes of data (after the header, and a map with `off` and `data`). A device that
+  /// answers while the central still sends other requests allows it, because the next request follows each answer in the same event.
+  /// If each answer comes in the event after the last write, and the next request in the one after, the bound is W × D / ((⌈p / e⌉ + 1) × i)
+  /// at most, with W requests at a time, one less than the device's buffers, e writes in an event, and the interval i.
   /// - Parameters:
   ///   - image: The number of the image, or of a slot from `uploadImage(forSlot:)`.
   ///   - resumes: Whether to continue with the bytes that the device has.
