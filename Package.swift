@@ -185,12 +185,10 @@ let package = Package(
     .testTarget(name: "Fuzz", dependencies: fuzzed, path: "Tests/Fuzz", exclude: ["Fuzz.swift", "CLibFuzzer", "Corpus"]),
     .testTarget(
       name: "InteropTests",
-      dependencies: ["blectl", "Scripts", "Traces", "BluetoothLESimulator", "BluetoothLE", "TestSupport"],
+      dependencies: ["blectl", "Scripts", "Traces", "BluetoothLESimulator", "BluetoothLEFirmware", "BluetoothLE", "TestSupport"],
       exclude: [
         "ant-junit.xsd", "beacon_frames.py", "bthome_frames.py", "bumble_air.py", "bumble_client.py", "firmware_images.py",
-        "foreign_values.py", "junit_facts.py",
-        "tap_facts.pl",
-        "trace_judges.py",
+        "foreign_values.py", "junit_facts.py", "smp_server.py", "tap_facts.pl", "trace_judges.py", "update_clients.py",
       ]),
     .testTarget(
       name: "KernelTests",
