@@ -119,20 +119,22 @@ import TestSupport
 
   /// A receipt that is lost is awaited for a second, and then asked for.
   @Test(
-    arguments: [(-1, 3, -1), (0, 3, -1), (0, 2, 1), (1, 51, -1), (5, 8, -1), (5, 8, 1), (13, 3, -1), (52, 0, -1), (70_000, 0, -1)],
+    arguments: [
+      (nil, 3, -1), (nil, 2, 1), (-1, 0, -1), (0, 0, -1), (1, 51, -1), (5, 8, -1), (5, 8, 1), (13, 3, -1), (52, 0, -1), (70_000, 0, -1),
+    ],
     [false, true])
-  func receiptsAreAskedFor(_ row: (prn: Int, receipts: Int, lost: Int), _ isSDK12: Bool) async throws {
+  func receiptsAreAskedFor(_ row: (prn: Int?, receipts: Int, lost: Int), _ isSDK12: Bool) async throws {
     try await onLoop(with: DFUDevice()) { device in
       let start = EventLoop.shared.now
       (device.isSDK12, device.lostReceipt) = (isSDK12, row.lost)
       try await device.update(nil, DFUOptions(prn: row.prn))
       #expect(device.installed == [Sample.image])
       #expect((device.imageBytes, device.receipts) == (1000, row.receipts))
-      let value = Fixture.little(min(row.prn, 0xFFFF), 2)
       // Without a number of packets, the objects of the maximum size have receipts until one is lost.
-      let own: [[UInt8]] = row.lost < 0 ? [[2, 13, 0]] : [[2, 13, 0], [2, 0, 0]]
-      #expect(device.requests.filter { $0[0] == 2 } == [[2, 0, 0]] + (row.prn > 0 ? [[UInt8]](repeating: [2] + value, count: 4) : own))
-      #expect(device.requests.count { $0[0] == 3 } == (row.prn > 0 ? 5 : 2) + (row.lost < 0 ? 0 : row.prn > 0 ? 1 : 2))
+      var values = [13] + (row.lost < 0 ? [] : [0])
+      if let prn = row.prn { values = prn > 0 ? [Int](repeating: min(prn, 0xFFFF), count: 4) : [] }
+      #expect(device.requests.filter { $0[0] == 2 } == ([0] + values).map { [2] + Fixture.little($0, 2) })
+      #expect(device.requests.count { $0[0] == 3 } == (row.prn == nil ? 2 : 5) + (row.lost < 0 ? 0 : row.prn == nil ? 2 : 1))
       // The restarts take two seconds.
       #expect(start.duration(to: EventLoop.shared.now) == .seconds(row.lost < 0 ? 2 : 3))
     }

@@ -7,12 +7,12 @@ import TestSupport
   private typealias Sample = SecureDFUTests
 
   /// Whether the device has an old bootloader, and whether it loses its power; the number of packets for a receipt; the bytes sent twice.
-  private static let links = [
-    (false, false, 0, 0), (true, false, 0, 0), (false, true, 0, 256), (true, true, 0, 256), (false, false, 4, 0), (true, false, 4, 0),
+  private static let links: [(Bool, Bool, Int?, Int)] = [
+    (false, false, nil, 0), (true, false, nil, 0), (false, true, nil, 256), (true, true, 0, 256), (false, false, 4, 0), (true, false, 4, 0),
   ]
 
   /// The link ends after each packet. At most one object is sent twice, and none if the device keeps its bytes.
-  @Test(arguments: links) func eachPacketMayBeTheLastOfALink(_ isSDK12: Bool, _ losesPower: Bool, _ prn: Int, _ twice: Int) async throws {
+  @Test(arguments: links) func eachPacketMayBeTheLastOfALink(_ isSDK12: Bool, _ losesPower: Bool, _ prn: Int?, _ twice: Int) async throws {
     try await onLoop {
       for packet in 0..<Sample.initPacketCount + 51 {
         let (device, start) = (DFUDevice(), EventLoop.shared.now)

@@ -44,7 +44,7 @@ import TestSupport
     try await onLoop {
       try await Self.withClient(#""dfu": {}"#, phy, milliseconds) { client, peripheral in
         let image = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 * 5 + $0 >> 8) }
-        let target = try await DFUTarget(client, receipts: 0)
+        let target = try await DFUTarget(client)
         let packet = SecureBootloaderTests.packet(size: image.count, hash: SHA2.sha256.hash(image).reversed())
         try await target.transfer(packet, as: .command, resumes: true)
         var steps = Steps()

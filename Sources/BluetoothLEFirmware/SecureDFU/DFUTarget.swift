@@ -33,12 +33,13 @@ package final class DFUTarget {
   }
 
   /// Subscribes to the control point.
-  init(_ client: Client, receipts: Int) async throws {
+  /// - Parameter receipts: The number of packets for each of which the device sends a receipt. Nil for those of an object. None below one.
+  init(_ client: Client, receipts: Int? = nil) async throws {
     let table = try await client.discover()
     guard let control = Self.characteristic(1, table), let packet = Self.characteristic(2, table) else { throw DFUError.noTarget }
     if client.requestedMTU == nil { try await client.exchangeMTU() }
-    (self.client, self.receipts, self.control, packets) = (client, min(receipts, 0xFFFF), control.valueHandle, packet.valueHandle)
-    overlaps = receipts < 1
+    (self.client, self.control, packets) = (client, control.valueHandle, packet.valueHandle)
+    (self.receipts, overlaps) = (min(receipts ?? 0, 0xFFFF), receipts == nil)
     answers = try await client.subscribe(control, kind: .notification)
   }
 

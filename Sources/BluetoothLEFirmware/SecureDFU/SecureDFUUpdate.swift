@@ -3,7 +3,8 @@ import BluetoothLE
 
 /// The choices of a user for Nordic Secure DFU.
 package struct DFUOptions: Hashable, Sendable {
-  /// The number of packets for each of which the device sends a receipt, up to 65535. Nil and 0 mean none.
+  /// The number of packets for each of which the device sends a receipt, up to 65535. 0 means none.
+  /// Nil means one after each object, whose packets do not wait for the answer to its `create`.
   package var prn: Int?
   /// Whether to continue with the bytes that the device has. Otherwise, each part starts from its beginning, also after a lost link.
   package var resumes: Bool
@@ -65,7 +66,7 @@ package final class SecureDFUUpdate: UpdateProcedure {
       do {
         client = try await bootloader(client, device, isFinishing: target?.isFinishing ?? false, onEvent)
         if target == nil { try onEvent(.began(step)) }
-        let open = try await DFUTarget(client, receipts: options.prn ?? 0)
+        let open = try await DFUTarget(client, receipts: options.prn)
         target = open
         do { return try await send(part, open, resumes: options.resumes, onEvent) } catch DFUError.crcMismatch where open.isResumed,
           DFUError.refused(_, .notPermitted, _) where open.isResumed

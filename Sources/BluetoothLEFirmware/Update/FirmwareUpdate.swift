@@ -94,7 +94,7 @@ package struct UpdateOptions: Hashable, Sendable {
   package var resumes = true
   /// Whether to confirm the new image after it was proven to run.
   package var confirms = true
-  /// The number of packets for each of which a Nordic bootloader sends a receipt, 0–65535. Nil for none.
+  /// The number of packets for each of which a Nordic bootloader sends a receipt, 0–65535. Nil for those of an object.
   package var prn: Int?
   /// The zero-based number of the image, for devices with several. Nil for the first.
   package var image: Int?

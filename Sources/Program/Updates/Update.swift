@@ -31,7 +31,7 @@ package struct Update: PeerCommand {
   @Flag(help: "Leave the new image on trial until the next restart") var noConfirm = false
 
   @Option(
-    parsing: .unconditional, help: ArgumentHelp("Ask for a receipt after N packets, 0-65535 (Nordic DFU, default: 0)", valueName: "n"))
+    parsing: .unconditional, help: ArgumentHelp("Ask for a receipt after N packets, 0-65535 (Nordic DFU, default: auto)", valueName: "n"))
   var prn: Int?
 
   func validate() throws { try limit("--prn", prn, to: 0...65_535) }
