@@ -41,7 +41,7 @@ final class DFUDevice: UpdateDevice {
   private var (server, channel, link): (PlainServer, MemoryChannel?, Client?) = (PlainServer([]), nil, nil)
 
   /// Updates, and keeps the events, also those before an error.
-  func update(_ package: DFUPackage? = nil, _ options: DFUOptions = DFUOptions()) async throws {
+  func update(_ package: DFUPackage? = nil, _ options: UpdateOptions = UpdateOptions()) async throws {
     let update = SecureDFUUpdate(try package ?? SecureDFUTests.package(), options: options)
     outcome = try await update.run(self) { self.events.append($0) }
   }

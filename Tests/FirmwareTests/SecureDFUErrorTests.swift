@@ -127,7 +127,7 @@ import TestSupport
     try await onLoop(with: DFUDevice()) { device in
       let start = EventLoop.shared.now
       (device.isSDK12, device.lostReceipt) = (isSDK12, row.lost)
-      try await device.update(nil, DFUOptions(prn: row.prn))
+      try await device.update(nil, UpdateOptions(prn: row.prn))
       #expect(device.installed == [Sample.image])
       #expect((device.imageBytes, device.receipts) == (1000, row.receipts))
       // Without a number of packets, the objects of the maximum size have receipts until one is lost.

@@ -17,7 +17,7 @@ import TestSupport
       for packet in 0..<Sample.initPacketCount + 51 {
         let (device, start) = (DFUDevice(), EventLoop.shared.now)
         (device.isSDK12, device.losesPower, device.lastPacket) = (isSDK12, losesPower, packet)
-        try await device.update(nil, DFUOptions(prn: prn))
+        try await device.update(nil, UpdateOptions(prn: prn))
         #expect(device.installed == [Sample.image], "packet \(packet)")
         #expect(device.imageBytes <= 1000 + twice, "packet \(packet)")
         #expect((device.imageBytes...1000 + 256).contains(device.outcome.bytes), "packet \(packet)")
@@ -84,7 +84,7 @@ import TestSupport
       let other = Fixture.packet(Fixture.initCommand(Self.prefix(512)))
       try device.resume(resumes ? other : Sample.initPacket, Self.prefix(512), executed: 512, object: 0)
       device.lastPacket = resumes ? -1 : Sample.initPacketCount + 12
-      try await device.update(nil, DFUOptions(resumes: resumes))
+      try await device.update(nil, UpdateOptions(resumes: resumes))
       #expect(device.installed == [Sample.image])
       #expect(!device.events.contains { if case .resumed = $0 { true } else { false } })
       #expect(device.imageBytes == (resumes ? 1000 : 1256))

@@ -1,28 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import BluetoothLE
 
-/// The choices of a user for Nordic Secure DFU.
-package struct DFUOptions: Hashable, Sendable {
-  /// The number of packets for each of which the device sends a receipt, up to 65535. 0 means none.
-  /// Nil means one after each object, whose packets do not wait for the answer to its `create`.
-  package var prn: Int?
-  /// Whether to continue with the bytes that the device has. Otherwise, each part starts from its beginning, also after a lost link.
-  package var resumes: Bool
-
-  package init(prn: Int? = nil, resumes: Bool = true) { (self.prn, self.resumes) = (prn, resumes) }
-}
-
 /// An update by Nordic Secure DFU. Its bytes are those of the binaries, without the init packets. The device reports no versions.
 package final class SecureDFUUpdate: UpdateProcedure {
   private let files: DFUPackage
-  private let options: DFUOptions
+  private let options: UpdateOptions
   private var outcome = UpdateOutcome()
   /// How the application is found after the last part.
   private var application = [RestartedIdentity.previousAddress, .same]
   /// The time in which a bootloader, and then the application, must come back.
   private let patience = Duration.seconds(20)
 
-  package init(_ package: DFUPackage, options: DFUOptions = DFUOptions()) { (files, self.options) = (package, options) }
+  package init(_ package: DFUPackage, options: UpdateOptions = UpdateOptions()) { (files, self.options) = (package, options) }
 
   package func plan(_ device: any UpdateDevice) async throws -> UpdatePlan {
     try files.validate()

@@ -63,7 +63,7 @@ package final class FirmwareUpdate {
       guard spoken.contains(.nordicDFU) else { throw spoken.isEmpty ? .unknown(table) : .packageForMCUmgr }
       if options.image != nil { throw .unusedOption(.image, .nordicDFU) }
       if !options.confirms { throw .unusedOption(.confirms, .nordicDFU) }
-      return (.nordicDFU, SecureDFUUpdate(package, options: DFUOptions(prn: options.prn, resumes: options.resumes)))
+      return (.nordicDFU, SecureDFUUpdate(package, options: options))
     }
   }
 }
@@ -80,26 +80,6 @@ package enum UpdateProtocol: String, Sendable {
     if DFUTarget.isTarget(table) || DFUTarget.isButtonless(table) { found.insert(.nordicDFU) }
     return found
   }
-}
-
-/// The choices of a user for an update.
-package struct UpdateOptions: Hashable, Sendable {
-  /// An option that only one of the protocols has.
-  package enum Member: String, Sendable {
-    case prn, image
-    case confirms = "no-confirm"
-  }
-
-  /// Whether to continue with the bytes that the device has.
-  package var resumes = true
-  /// Whether to confirm the new image after it was proven to run.
-  package var confirms = true
-  /// The number of packets for each of which a Nordic bootloader sends a receipt, 0–65535. Nil for those of an object.
-  package var prn: Int?
-  /// The zero-based number of the image, for devices with several. Nil for the first.
-  package var image: Int?
-
-  package init() {}
 }
 
 /// The reason why a file cannot be installed on a device.
