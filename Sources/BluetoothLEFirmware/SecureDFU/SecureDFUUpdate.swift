@@ -69,9 +69,17 @@ package final class SecureDFUUpdate: UpdateProcedure {
         if isLast, let target, target.isFinishing, let other = try await restarted(device, as: application) {
           client = other
         } else {
-          client = try await device.reconnect(after: error)
+          client = try await reconnect(device, after: error)
         }
       }
+    }
+  }
+
+  /// Connects again. A bootloader that lost its power may have started the old application, which has another address.
+  private func reconnect(_ device: any UpdateDevice, after error: any Error) async throws -> Client {
+    do { return try await device.reconnect(after: error) } catch let last where application == [.previousAddress] && RetryPolicy.mayPass(last) {
+      guard let client = try await device.restarted(as: .original, within: patience) else { throw last }
+      return client
     }
   }
 
