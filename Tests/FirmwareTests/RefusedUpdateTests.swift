@@ -43,7 +43,7 @@ import TestSupport
     (dfu(#""flash_size": 4096"#), Fixture.package(binary: [UInt8](repeating: 1, count: 5000)), refused(.space), none),
     (dfu(), unsigned, refused(.signatureMissing), none),
     (dfu(#""init_packet_size": 64"#), package, DFUError.initPacketTooLarge(packet.count, limit: 64), none),
-    (dfu(refusal("create", "data", 4)), package, DFUError.refused(.create, .insufficientResources, nil), none),
+    (dfu(refusal("select", "data", 4)), package, DFUError.refused(.select, .insufficientResources, nil), none),
   ]
 
   private static let extended = (UInt8(2)...14).map { code -> Row in
