@@ -116,7 +116,7 @@ import TestSupport
           if cut <= 3 { air.ledger.powerCutAfterBytes = cut * 3000 } else { air.ledger.powerCutAfterPages = cut - 3 }
           let first = try await Self.update(air, file, stops: stops)
           #expect(first.wasCut == (cut <= 3 * banks + 3))
-          #expect(stops || !way.contains("buttonless") || first.error == nil, "cut \(cut): \(String(describing: first.error))")
+          if !stops, way.contains("buttonless") { #expect(first.error == nil, "cut \(cut)") }
           try await air.untilRunning()
           let (hasButton, isNew) = (!way.contains("buttonless"), device.applicationVersion == 10203)
           // A person presses the button. Without one, the new application takes the update, too.
