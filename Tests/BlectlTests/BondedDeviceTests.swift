@@ -136,7 +136,7 @@ private let other = "D1:00:00:00:00:A1"
     let refused = try user.run(["repl"], input: "connect Lock\n")
     #expect(refused.status == 5 && refused.errors.contains(Self.text), "\(refused.errors)")
     // The link to another device of that name is not meant, however it was made.
-    for connect in ["connect \(other)/random", "connect \(other)", "connect Lo*", "connect Lock --first"] {
+    for connect in ["connect \(other)/random", "connect \(other)", "connect Lo*"] {
       try user.around(Self.foreign)
       let absent = try user.run("-e", "\(connect); write name:Lock ff01 01")
       #expect(absent.status == 2 && absent.errors.contains("The bonded device has the address \(own)/random."), "\(absent.errors)")
@@ -146,6 +146,18 @@ private let other = "D1:00:00:00:00:A1"
       let present = try user.run("-e", "\(connect); read ff01; read name:Lock ff01")
       #expect(present.text.contains("foreign") && present.lines.last?.hasSuffix("own") == true, "\(present.text)\(present.errors)")
     }
+  }
+
+  /// The link is the current device, but its name means the bonded one.
+  @Test func aSessionWithTheFirst() throws {
+    let user = try User()
+    try user.around(Self.foreign)
+    let current = try user.run("-e", "connect Lock --first; read ff01")
+    #expect(current.status == 0 && current.text.contains("foreign"), "\(current.errors)")
+    let named = try user.run("-e", "connect Lock --first; write Lock ff01 01")
+    #expect(named.status == 2 && named.errors.contains("write Lock ff01 01: Lock is not connected."), "\(named.errors)")
+    let unpaired = try user.run("-e", "connect Lock --first; unpair")
+    #expect(unpaired.status == 2 && unpaired.errors.contains("There is no bond with"), "\(unpaired.errors)")
   }
 
   @Test func aScript() throws {

@@ -120,7 +120,9 @@ extension PairTests {
         "D1:00:00:00:00:60", with: "D1:00:00:00:00:6\(number)")
     }
     let adapters = try (0..<2).map { "sim:\(try TemporaryFolder.file(lock($0)))" }
-    for adapter in adapters { #expect(try user.run("pair", name, "--io", "none", adapter: adapter).status == 0) }
+    for (number, adapter) in adapters.enumerated() {
+      #expect(try user.run("pair", "D1:00:00:00:00:6\(number)", "--io", "none", adapter: adapter).status == 0)
+    }
     #expect(try user.run("bonds", "--json").lines.count == 2)
     let result = try user.run("-e", "connect \(name); unpair", adapter: adapters[0])
     #expect(result.status == 0, "\(result.errors)")

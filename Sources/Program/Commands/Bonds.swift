@@ -35,7 +35,7 @@ package struct Unpair: LoopCommand {
       selector = selector?.identified { resolver.identity(of: $0)?.address }
       guard let selector else { throw Failure(.usage, "Name the device, or use --all.") }
       func isMeant(_ peer: PeerAddress, _ name: String?) -> Bool { selector.means(peer, named: name.map { UntrustedText($0) }) }
-      let link = isAboutCurrent ? context.session.connections.first { $0.isMeant(by: selector) } : nil
+      let link = isAboutCurrent ? context.session.connections.first { context.links.keeps($0) } : nil
       bonds = bonds.filter { stored in link.map { stored.bond.isOf($0.peer) } ?? isMeant(stored.bond.identity, stored.name) }
       var isFound = !bonds.isEmpty
       try await SystemBonds.use(context, isNeeded: !isFound) { daemon, devices in
