@@ -130,4 +130,19 @@ import TestSupport
       }
     }
   }
+
+  /// A device that fails at the same byte each time makes no progress, although it confirms the bytes before again and again.
+  @Test func aDeviceThatFailsAtTheSameByte() async throws {
+    try await onLoop {
+      let air = try await Self.device(1, .nothing)
+      await #expect(throws: (any Error).self) {
+        try await air.update(Self.new) { event in
+          if case .progress(_, let confirmed, _) = event, confirmed > 3000 { air.device.peripheral.powerCut() }
+        }
+      }
+      // Two events may come before the power goes.
+      #expect((9...27).contains(air.ledger.restarts), "\(air.ledger.restarts)")
+      await air.session.close()
+    }
+  }
 }

@@ -55,13 +55,11 @@ import TestSupport
     let wish = pairs ? PairingWish(PairingParameters(ioCapability: .keyboardOnly), user: Person()) : nil
     request.security = { _, _ in (wish, .unencrypted) }
     let linked = LinkedUpdateDevice(OneShotLinks(session, SilentReporter(), nil), request) { [session] in await session.disconnect($0) }
-    var confirmed = 0
     func end() async { if let connection = linked.connection { await session.disconnect(connection) } }
     do {
       let outcome = try await FirmwareUpdate(FirmwareFile(reading: file), options).run(linked) { [self] event in
-        if case .progress(_, let now, _) = event {
-          if now > confirmed { linked.madeProgress() }
-          confirmed = now
+        linked.follow(event)
+        if case .progress = event {
           isSecure = isSecure && linked.connection?.security?.level != nil
         }
         try onEvent(event)

@@ -14,6 +14,8 @@ package final class LinkedUpdateDevice: UpdateDevice {
   /// The addresses of the first and of the last connection.
   private var firstPeer, lastPeer: PeerAddress?
   private var policy = RetryPolicy()
+  /// The largest number of bytes of the current upload that the device has confirmed.
+  private var furthest = 0
 
   /// The attempts to connect again after the device has last made progress.
   private static let attempts = 8
@@ -23,11 +25,22 @@ package final class LinkedUpdateDevice: UpdateDevice {
   /// - Parameter forget: Takes down a connection whose device restarts. The links use none of its handles again.
   package init(_ links: any DeviceLinks, _ request: LinkRequest, forget: @escaping @LoopActor (Connection) async -> Void) {
     (self.links, self.request, original, self.forget) = (links, request, request, forget)
-    madeProgress()
+    allowAttempts()
   }
 
-  /// Allows all attempts to reconnect again. The owner of the update calls it when the device has confirmed more bytes.
-  package func madeProgress() {
+  /// Allows all attempts to reconnect again after progress: the device has confirmed more bytes of the upload than ever before. A device
+  /// that fails at the same byte each time makes none. The owner of the update passes all events.
+  package func follow(_ event: UpdateEvent) {
+    switch event {
+    case .began(.upload): furthest = 0
+    case .progress(_, let confirmed, _) where confirmed > furthest:
+      furthest = confirmed
+      allowAttempts()
+    default: break
+    }
+  }
+
+  private func allowAttempts() {
     policy = .times(Self.attempts)
     policy.longestPause = .seconds(8)
   }

@@ -8,7 +8,8 @@ package enum Confirmation {
 
   /// Returns if the user agrees to the question. Asks only on a terminal.
   /// - Parameter isGiven: Whether `--yes` is the answer.
-  /// - Throws: `Failure(.usage)` without an answer on the command line and without a terminal; `Failure(.interrupted)` after a no.
+  /// - Throws: `Failure(.usage)` without an answer on the command line and without a terminal; `Failure(.interrupted)` after a no;
+  ///   `Failure(.timeout)` without an answer.
   package static func demand(_ question: String, isGiven: Bool, _ context: Context) async throws {
     if isGiven { return }
     guard case .terminal(let output, let release) = PairingDialogue.way(context) else {
@@ -18,7 +19,7 @@ package enum Confirmation {
     // A key that the user typed before the question is no answer.
     StandardInput.discard()
     let deadline = EventLoop.shared.now.advanced(by: limit)
-    let isAgreed = try await withDeadline(deadline) {
+    let answer = try await withDeadline(deadline) {
       try await KeyQuestion.ask(output, limit: limit) { typed, left in
         "\(question) y or n: \(typed)  (\(left) s left)"
       } answer: { _, key -> Bool? in
@@ -29,6 +30,7 @@ package enum Confirmation {
         }
       }
     }
-    guard isAgreed == true else { throw Failure(.interrupted, "Nothing was written.") }
+    guard let answer else { throw Failure(.timeout, "There was no answer within 60 s. Nothing was written.") }
+    guard answer == true else { throw Failure(.interrupted, "Nothing was written.") }
   }
 }

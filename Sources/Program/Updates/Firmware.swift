@@ -41,6 +41,7 @@ package struct Firmware: PeerCommand {
     try limit("--slot", slot, to: 0...31)
     if slot != nil, action != .upload, action != .erase { throw ValidationError("--slot is for upload and erase.") }
     if choices.image != nil, action != .upload { throw ValidationError("--image is for upload.") }
+    if choices.noResume, action != .upload { throw ValidationError("--no-resume is for upload.") }
     if slot != nil, choices.image != nil { throw ValidationError("--slot and --image exclude each other.") }
   }
 
@@ -68,8 +69,7 @@ package struct Firmware: PeerCommand {
           try await client.bootloader(), try await client.parameters(), try await client.applicationInfo(), try await client.slotInfo())
       case .echo: try await text.show(echo: try await client.echo(word ?? ""))
       case .test:
-        guard let hash = try await hash(word ?? "", client) else { return }
-        try await text.show(try await client.setState(hash: hash, confirm: false))
+        try await text.show(try await client.setState(hash: try await hash(word ?? "", client), confirm: false))
       case .confirm:
         let hash = if let word { try await hash(word, client) } else { [UInt8]?.none }
         try await demand("Confirm \(word == nil ? "the running image" : "the image") of \(text.title)? It then stays after each restart.")
@@ -99,8 +99,8 @@ package struct Firmware: PeerCommand {
       try await device.resuming { client in
         // After a lost link, nothing is sent twice.
         try await ManagementClient(client).upload(image.upload, image: number, resumes: !choices.noResume || confirmed > 0) {
-          if $1 > confirmed { device.madeProgress() }
-          confirmed = $1
+          device.follow(.progress(sent: $0, confirmed: $1, total: image.upload.count))
+          confirmed = max(confirmed, $1)
           try text.progress.show($0, $1, of: image.upload.count)
         }
       }
@@ -114,7 +114,7 @@ package struct Firmware: PeerCommand {
   }
 
   /// Returns the hash of an image on the device from its first digits. A whole hash need not be on the device.
-  @LoopActor private func hash(_ text: String, _ client: ManagementClient) async throws -> [UInt8]? {
+  @LoopActor private func hash(_ text: String, _ client: ManagementClient) async throws -> [UInt8] {
     guard let bytes = Hex.decode(text), !bytes.isEmpty else {
       throw Failure(.usage, "\(DisplayText.quote(text)) is no hash. List the hashes: blectl firmware PEER list")
     }

@@ -104,15 +104,11 @@ package struct Update: PeerCommand {
       }
       try await Confirmation.demand(text.question, isGiven: choices.yes, context)
       let begin = EventLoop.shared.now
-      var confirmed = 0
       let outcome: UpdateOutcome
       do {
         defer { text.progress.end() }
         outcome = try await update.run(device) { event in
-          if case .progress(_, let now, _) = event {
-            if now > confirmed { device.madeProgress() }
-            confirmed = now
-          }
+          device.follow(event)
           try text.show(event)
         }
       } catch { throw Failure(update: error, text.progress) }
