@@ -187,6 +187,15 @@ import TestSupport
     #expect(tested.status == 5 && tested.errors.contains("The device refused the request \"erase\": "), "\(tested.errors)")
   }
 
+  /// The next line speaks to the restarted device.
+  @Test func aSessionGoesOnAfterAReset() throws {
+    let hash = Hex.encode(try #require(try ImageFile(Self.image).hash).prefix(4))
+    let lines = "firmware upload \(try file()) --yes; firmware test \(hash); firmware reset --yes; firmware list"
+    let result = try Blectl.run(["-e", lines, "Sensor"], adapter: try Self.devices())
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.lines.contains { $0.contains("2.0.0.7") && $0.contains("active") }, "\(result.text)")
+  }
+
   @Test func aScriptExpectsTheVersion() throws {
     func run(_ lines: String) throws -> ProcessResult {
       let script = try TemporaryFolder.file("device Sensor\ntest a\n\(lines)\nend\n")

@@ -45,6 +45,9 @@ package final class LinkedUpdateDevice: UpdateDevice {
     policy.longestPause = .seconds(8)
   }
 
+  /// The address of the device, if it is another one than at the beginning.
+  package var newPeer: PeerAddress? { lastPeer == firstPeer ? nil : lastPeer }
+
   package func client() async throws -> Client {
     if let connection, connection.isOpen { return connection.client }
     return try await connect()

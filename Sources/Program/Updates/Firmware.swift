@@ -82,6 +82,11 @@ package struct Firmware: PeerCommand {
         try await demand("Reset \(text.title)?")
         try await client.reset()
         try await text.showReset()
+        // The next line of a session means the device as it is after the restart.
+        let patience = Duration.seconds(20)
+        if context.isInSession, try await device.restarted(as: .same, within: patience) == nil {
+          context.output.note("\(text.title) did not come back within \(patience.secondsText) s.")
+        }
       case .upload:
         guard let image else { return }
         let number = if let slot { try await client.uploadImage(forSlot: slot) } else { choices.image ?? 0 }

@@ -111,7 +111,11 @@ package struct Update: PeerCommand {
           device.follow(event)
           try text.show(event)
         }
-      } catch { throw Failure(update: error, text.progress) }
+      } catch {
+        var failure = Failure(update: error, text.progress)
+        if let peer = device.newPeer { failure.add("The device now has the address \(peer).") }
+        throw failure
+      }
       try await text.show(outcome, seconds: begin.duration(to: EventLoop.shared.now).inSeconds)
       return text.row(outcome)
     }
