@@ -26,7 +26,7 @@ import TestSupport
     (FirmwareUpdateError.unusedOption(.prn, .mcumgr), .usage), (FirmwareUpdateError.unusedOption(.image, .nordicDFU), .usage),
     (FirmwareUpdateError.unusedOption(.confirms, .nordicDFU), .usage), (UnprovenUpdate.notBack(canRevert: true), .expectation),
     (UnprovenUpdate.notBack(canRevert: false), .expectation), (UnprovenUpdate.otherImage(version: nil, hash: nil), .expectation),
-    (UnprovenUpdate.otherImage(version: "1.0.0", hash: [1, 2]), .expectation),
+    (UnprovenUpdate.otherImage(version: "1.0.0", hash: [1, 2]), .expectation), (UnprovenUpdate.notConfirmed, .expectation),
   ]
   private static let management: [(ManagementError, Presentation.ExitStatus)] = [
     (.noService, .notFound), (.noAnswer(.erase, after: .seconds(75)), .timeout), (.invalidAnswer(.images), .refused),

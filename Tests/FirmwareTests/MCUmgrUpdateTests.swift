@@ -174,6 +174,29 @@ import Testing
     }
   }
 
+  @Test func theImageOfTheOptionIsConfirmed() async throws {
+    try await onLoop {
+      let server = ManagementServer()
+      server.number = 1
+      var options = UpdateOptions()
+      options.image = 1
+      let run = try await Self.run(server, Self.new, options)
+      #expect(run.error == nil && run.outcome?.isConfirmed == true && server.isConfirmed)
+      #expect(server.sent(.setState).last?["hash"]?.bytes == server.running.image?.hash)
+    }
+  }
+
+  @Test func aConfirmationWithoutEffectIsAnError() async throws {
+    try await onLoop {
+      let server = ManagementServer()
+      server.onRequest = { operation, body in
+        operation == .setState && body["confirm"]?.bool == true ? CBOR.map([:]).encoded : nil
+      }
+      let run = try await Self.run(server)
+      #expect(run.error as? UnprovenUpdate == .notConfirmed && run.steps.last == .confirm && !server.isConfirmed)
+    }
+  }
+
   @Test func anotherImageAfterTheRestartIsNotConfirmed() async throws {
     try await onLoop {
       let server = ManagementServer()

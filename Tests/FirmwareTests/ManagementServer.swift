@@ -29,6 +29,8 @@ final class ManagementServer: UpdateDevice {
   var other = Slot()
   var (isPending, isPermanent, isConfirmed) = (false, false, true)
   var slotSize = 100_000
+  /// The number of the only image in the lists. Requests without a hash are about image 0.
+  var number = 0
   /// The requests that the device does not have.
   var missing: Set<ManagementOperation> = []
   /// Whether errors of groups have the form of version 1.
@@ -184,7 +186,7 @@ final class ManagementServer: UpdateDevice {
     case .images: return list
     case .slotInfo:
       let slots = (0...1).map { CBOR.map(["slot": .integer($0), "size": .integer(slotSize), "upload_image_id": .integer($0 + 1)]) }
-      return .map(["images": .array([.map(["image": .integer(0), "slots": .array(slots)])])])
+      return .map(["images": .array([.map(["image": .integer(number), "slots": .array(slots)])])])
     case .setState: return setState(body)
     case .upload: return upload(body)
     case .erase: other = Slot()
@@ -199,7 +201,9 @@ final class ManagementServer: UpdateDevice {
     func entry(_ slot: Int, _ image: ImageFile, _ flags: [String]) -> CBOR {
       let hash = (slot == 0 ? image.runningHash : image.hash) ?? []
       let version = image.version.description.replacing("+", with: ".")
-      var members: [(String, CBOR)] = [("slot", .integer(slot)), ("version", .text(version)), ("hash", .bytes(hash))]
+      var members: [(String, CBOR)] = [
+        ("image", .integer(number)), ("slot", .integer(slot)), ("version", .text(version)), ("hash", .bytes(hash)),
+      ]
       members += flags.map { ($0, .bool(true)) }
       return .map(members.map { CBOR.Member(key: .text($0.0), value: $0.1) })
     }
@@ -214,7 +218,7 @@ final class ManagementServer: UpdateDevice {
     let confirms = body["confirm"]?.bool == true
     if isPending { return refusal(28) }
     switch body["hash"]?.bytes {
-    case nil: isConfirmed = true
+    case nil: isConfirmed = isConfirmed || number == 0
     case running.image?.runningHash: isConfirmed = isConfirmed || confirms
     case let hash? where hash == other.image?.hash: (isPending, isPermanent) = (true, confirms)
     default: return refusal(8)

@@ -119,7 +119,11 @@ package final class MCUmgrUpdate: UpdateProcedure {
       // A device that was reset after the comparison has returned to the old image.
       state.list = try await management.images()
       try compare()
-      if state.needsConfirmation { state.list = try await management.setState(hash: nil, confirm: true) }
+      guard state.needsConfirmation else { return }
+      // Without a hash, the request means image 0.
+      guard let hash = options.image == nil ? [] : state.running?.hash else { throw UnprovenUpdate.notConfirmed }
+      state.list = try await management.setState(hash: hash.isEmpty ? nil : hash, confirm: true)
+      guard !state.needsConfirmation else { throw UnprovenUpdate.notConfirmed }
     }
   }
 

@@ -121,4 +121,6 @@ package enum UnprovenUpdate: Error, Hashable, Sendable {
   case notBack(canRevert: Bool)
   /// Another image runs than the one that was sent: the device reverted, or refused to start it.
   case otherImage(version: String?, hash: [UInt8]?)
+  /// The new image runs, but stays on trial after the confirmation, so the device reverts at its next restart.
+  case notConfirmed
 }
