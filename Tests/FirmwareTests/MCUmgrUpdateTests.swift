@@ -297,13 +297,15 @@ import Testing
       older.forbidsDowngrade = true
       let narrow = ManagementServer()
       (narrow.mtu, narrow.joinsParts) = (23, false)
+      let final = ManagementServer()
+      final.mode = .overwriteOnly
+      var second = UpdateOptions(), trial = second
+      (second.image, trial.confirms) = (1, false)
       let version = try #require(ImageVersion("3.0.0.4")), file = try #require(ImageVersion("2.0.0.4"))
-      var second = UpdateOptions()
-      second.image = 1
       let cases: [(ManagementServer, UpdateOptions, ManagementError)] = [
         (large, UpdateOptions(), .imageTooLarge(Self.new.count, limit: Self.new.count - 1)),
         (older, UpdateOptions(), .downgradeForbidden(running: version, file: file)), (narrow, UpdateOptions(), .mtuTooSmall(mtu: 23)),
-        (ManagementServer(), second, .noSuchImage(1)),
+        (ManagementServer(), second, .noSuchImage(1)), (final, trial, .noTrials(.overwriteOnly)),
       ]
       for (server, options, error) in cases {
         let run = try await Self.run(server, Self.new, options)

@@ -20,7 +20,7 @@ import TestSupport
     let air = try await UpdateAir(#""mcumgr": {"mode": \#(mode), "slot_size": 16384, "image_size": 9000}"#)
     let images = try #require(air.device.peripheral.management).images
     var options = UpdateOptions()
-    options.confirms = false
+    options.confirms = mode == 2
     if rest == .pending {
       await #expect(throws: CancellationError.self) {
         try await air.update(earlier, options) { if $0 == .began(.restart) { throw CancellationError() } }

@@ -17,8 +17,7 @@ package final class MCUmgrUpdate: UpdateProcedure {
   }
 
   package func plan(_ device: any UpdateDevice) async throws -> UpdatePlan {
-    try file.validate()
-    try await read(device)
+    try await begin(device)
     var plan = UpdatePlan()
     (plan.runningVersion, plan.runningHash) = (state.running?.version, state.running?.hash)
     (plan.version, plan.hash, plan.canRevert) = (file.version.description, file.hash, state.bootloader.mode.canRevert)
@@ -35,9 +34,8 @@ package final class MCUmgrUpdate: UpdateProcedure {
   }
 
   package func run(_ device: any UpdateDevice, _ onEvent: @escaping @LoopActor (UpdateEvent) throws -> Void) async throws -> UpdateOutcome {
-    try file.validate()
     (outcome, self.onEvent) = (UpdateOutcome(), onEvent)
-    try await read(device)
+    try await begin(device)
     (outcome.versionBefore, outcome.hashBefore) = (state.running?.version, state.running?.hash)
     // A pending image starts its trial with the first restart, which the second one ends.
     for _ in 1...3 where state.isBlocked {
@@ -58,6 +56,13 @@ package final class MCUmgrUpdate: UpdateProcedure {
   }
 
   // MARK: Steps
+
+  private func begin(_ device: any UpdateDevice) async throws {
+    try file.validate()
+    try await read(device)
+    let mode = state.bootloader.mode
+    guard options.confirms || mode.canRevert || mode == .unknown else { throw ManagementError.noTrials(mode) }
+  }
 
   private func upload(_ device: any UpdateDevice) async throws {
     _ = try await isSplit(device)
