@@ -17,6 +17,8 @@ import Testing
     var plan: UpdatePlan?
   }
 
+  private struct Passing: PassingError { var mayPass: Bool { true } }
+
   /// Plans and runs an update.
   @LoopActor
   private static func run(_ server: ManagementServer, _ file: [UInt8] = new, _ options: UpdateOptions = UpdateOptions()) async throws -> Run
@@ -194,6 +196,26 @@ import Testing
       }
       let run = try await Self.run(server)
       #expect(run.error as? UnprovenUpdate == .notConfirmed && run.steps.last == .confirm && !server.isConfirmed)
+    }
+  }
+
+  @Test func anImageThatCannotBeReadIsNotConfirmed() async throws {
+    try await onLoop {
+      let refusal = GATTError.errorResponse(.insufficientEncryption, to: .read(AttributeHandle(3)), on: nil)
+      let errors: [(any Error, isUnproven: Bool)] = [
+        (ManagementError.noService, true), (refusal, true), (Passing(), false), (CancellationError(), false),
+      ]
+      for (error, isUnproven) in errors {
+        let server = ManagementServer()
+        if error as? ManagementError == .noService {
+          server.onReset = { server.hasService = false }
+        } else {
+          server.restartError = error
+        }
+        let run = try await Self.run(server)
+        let expected: any Error = isUnproven ? UnprovenUpdate.unreadable(canRevert: true, error) : error
+        #expect("\(run.error.map { "\($0)" } ?? "none")" == "\(expected)" && server.sent(.setState).count == 1, "\(run)")
+      }
     }
   }
 
@@ -407,4 +429,8 @@ import Testing
       #expect(other.error as? UnprovenUpdate == .otherImage(version: "1.0.0.4", hash: server.running.image?.hash))
     }
   }
+}
+
+extension UnprovenUpdate: Equatable {
+  static func == (one: Self, other: Self) -> Bool { "\(one)" == "\(other)" }
 }

@@ -43,6 +43,9 @@ final class ManagementServer: UpdateDevice {
   var onReset: (@LoopActor () -> Void)?
   /// Whether the device comes back after a reset.
   var comesBack = true
+  /// The error of the connection after a reset, and whether the device has the service.
+  var restartError: (any Error)?
+  var hasService = true
   /// Whether the power fails, once, before the answer to a request that was done.
   var losesAnswer = false
   /// The number of upload requests after which the link ends, again and again.
@@ -75,7 +78,7 @@ final class ManagementServer: UpdateDevice {
     if let open, open.closed == nil { return open }
     let (near, far) = MemoryChannel.pair()
     attributes = PlainServer([
-      PlainServer.Item(handle: 1, type: UUID(0x2800), value: little(ManagementClient.service)),
+      PlainServer.Item(handle: 1, type: UUID(0x2800), value: hasService ? little(ManagementClient.service) : [0x0F, 0x18]),
       PlainServer.Item(handle: 2, type: UUID(0x2803), value: [0x14, 3, 0] + little("DA2E7828-FBCE-4E01-AE9E-261174997C48")),
       PlainServer.Item(handle: 3, type: UUID(littleEndian: little("DA2E7828-FBCE-4E01-AE9E-261174997C48")) ?? UUID(0), value: []),
       PlainServer.Item(handle: 4, type: UUID(0x2902), value: [0, 0]),
@@ -108,6 +111,7 @@ final class ManagementServer: UpdateDevice {
   func restarted(as identity: RestartedIdentity, within patience: Duration) async throws -> Client? {
     identities.append(identity)
     cut()
+    if let restartError { throw restartError }
     return comesBack ? try await client() : nil
   }
 

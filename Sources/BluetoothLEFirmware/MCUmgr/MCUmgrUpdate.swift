@@ -102,9 +102,13 @@ package final class MCUmgrUpdate: UpdateProcedure {
     let mode = state.bootloader.mode
     for _ in 1...3 {
       try onEvent(.began(.restart))
-      do { try await restart(device, as: mode == .firmwareLoader ? .original : .same) } catch ManagementError.notBack {
+      try await reset(device)
+      do { try await comeBack(device, as: mode == .firmwareLoader ? .original : .same) } catch ManagementError.notBack {
         try onEvent(.note(.notBackWithin(patience)))
         throw UnprovenUpdate.notBack(canRevert: mode.canRevert)
+      } catch  where !RetryPolicy.mayPass(error) && !(error is CancellationError) {
+        // The new image may lack the service, or the bonds.
+        throw UnprovenUpdate.unreadable(canRevert: mode.canRevert, error)
       }
       guard mode.hasTrials, !state.isInstalled(), state.stored?.isPending == true else { break }
     }
@@ -183,10 +187,19 @@ package final class MCUmgrUpdate: UpdateProcedure {
     }
   }
 
-  /// - Throws: `ManagementError.notBack`.
   private func restart(_ device: any UpdateDevice, as identity: RestartedIdentity, bootMode: Int? = nil) async throws {
+    try await reset(device, bootMode: bootMode)
+    try await comeBack(device, as: identity)
+  }
+
+  private func reset(_ device: any UpdateDevice, bootMode: Int? = nil) async throws {
     try await onLink(device) { try await $0.reset(bootMode: bootMode) }
     management = nil
+  }
+
+  /// Waits for the device, and reads its new state.
+  /// - Throws: `ManagementError.notBack`; the errors of `restarted` and of `read`.
+  private func comeBack(_ device: any UpdateDevice, as identity: RestartedIdentity) async throws {
     guard try await device.restarted(as: identity, within: patience) != nil else {
       throw ManagementError.notBack(after: patience)
     }

@@ -116,9 +116,11 @@ package struct UpdateOutcome: Hashable, Sendable {
 }
 
 /// The error of an update that was installed, but not proven.
-package enum UnprovenUpdate: Error, Hashable, Sendable {
+package enum UnprovenUpdate: Error {
   /// The device did not come back. The new image is not confirmed, so the device reverts at its next restart if it can.
   case notBack(canRevert: Bool)
+  /// The device came back, but its images could not be read, for this reason. The new image is not confirmed.
+  case unreadable(canRevert: Bool, any Error)
   /// Another image runs than the one that was sent: the device reverted, or refused to start it.
   case otherImage(version: String?, hash: [UInt8]?)
   /// The new image runs, but stays on trial after the confirmation, so the device reverts at its next restart.

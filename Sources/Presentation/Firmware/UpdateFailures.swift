@@ -24,10 +24,11 @@ extension UnprovenUpdate: FailureConvertible {
     switch self {
     case .notBack(let canRevert):
       .expectation(
-        "The device did not come back after the restart, so blectl did not confirm the new image. "
-          + (canRevert
-            ? "At the next reset, the device reverts to the old image."
-            : "The device cannot return to the old image. Reset it, then list its images: blectl firmware PEER list"))
+        "The device did not come back after the restart, so blectl did not confirm the new image. \(Self.next(canRevert))")
+    case .unreadable(let canRevert, let cause):
+      .expectation(
+        "After the restart, blectl could not read the images of the device, so it did not confirm the new one. "
+          + "\(Failure(cause).message.asSentence) \(Self.next(canRevert))")
     case .otherImage(let version, let hash):
       .expectation(
         "The device runs \(version.map { "version \(DisplayText.escape($0))" } ?? "another image")"
@@ -38,6 +39,12 @@ extension UnprovenUpdate: FailureConvertible {
         "The new image runs, but the device did not confirm it. At the next reset, the device reverts to the old image. "
           + "List its images: blectl firmware PEER list")
     }
+  }
+
+  private static func next(_ canRevert: Bool) -> String {
+    canRevert
+      ? "At the next reset, the device reverts to the old image."
+      : "The device cannot return to the old image. Reset it, then list its images: blectl firmware PEER list"
   }
 }
 
