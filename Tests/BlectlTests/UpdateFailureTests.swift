@@ -27,6 +27,7 @@ import TestSupport
     (FirmwareUpdateError.unusedOption(.confirms, .nordicDFU), .usage), (UnprovenUpdate.notBack(canRevert: true), .expectation),
     (UnprovenUpdate.notBack(canRevert: false), .expectation), (UnprovenUpdate.otherImage(version: nil, hash: nil), .expectation),
     (UnprovenUpdate.otherImage(version: "1.0.0", hash: [1, 2]), .expectation), (UnprovenUpdate.notConfirmed, .expectation),
+    (UnprovenUpdate.sameVersion("1.0.0"), .expectation),
     (UnprovenUpdate.unreadable(canRevert: true, ManagementError.noAnswer(.images, after: .seconds(10))), .expectation),
     (UnprovenUpdate.unreadable(canRevert: false, ManagementError.noService), .expectation),
   ]

@@ -9,6 +9,8 @@ package final class MCUmgrUpdate: UpdateProcedure {
   private let patience = Duration.seconds(120)
   private var state: UpdateState
   private var outcome = UpdateOutcome()
+  /// The version that ran before the upload. Nil if there was no upload, or no version.
+  private var replaced: String?
   private var onEvent: @LoopActor (UpdateEvent) throws -> Void = { _ in }
   private var management: ManagementClient?
 
@@ -66,6 +68,7 @@ package final class MCUmgrUpdate: UpdateProcedure {
 
   private func upload(_ device: any UpdateDevice) async throws {
     _ = try await isSplit(device)
+    replaced = state.running?.version
     try onEvent(.began(.upload(0, of: 1)))
     var isAgain = false
     try await onLink(device) { management in
@@ -120,6 +123,7 @@ package final class MCUmgrUpdate: UpdateProcedure {
     guard state.isInstalled(isSent: true) else {
       throw UnprovenUpdate.otherImage(version: state.running?.version, hash: state.running?.hash)
     }
+    if let replaced, state.running?.hash == nil, state.running?.version == replaced { throw UnprovenUpdate.sameVersion(replaced) }
   }
 
   private func confirm(_ device: any UpdateDevice) async throws {

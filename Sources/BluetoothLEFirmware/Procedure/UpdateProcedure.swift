@@ -123,6 +123,8 @@ package enum UnprovenUpdate: Error {
   case unreadable(canRevert: Bool, any Error)
   /// Another image runs than the one that was sent: the device reverted, or refused to start it.
   case otherImage(version: String?, hash: [UInt8]?)
+  /// The device reports no hash, and the same version as before the upload, so either image may run.
+  case sameVersion(String)
   /// The new image runs, but stays on trial after the confirmation, so the device reverts at its next restart.
   case notConfirmed
 }

@@ -34,6 +34,10 @@ extension UnprovenUpdate: FailureConvertible {
         "The device runs \(version.map { "version \(DisplayText.escape($0))" } ?? "another image")"
           + "\(hash.map { " (hash \(Hex.encode($0.prefix(8)))…)" } ?? ""), not the image of the file. "
           + "Its bootloader refused the new image, or returned to the old one. Check the key of the signature.")
+    case .sameVersion(let version):
+      .expectation(
+        "The device runs version \(DisplayText.escape(version)), as before, and reports no hash. So blectl cannot tell whether the new image runs. "
+          + "Give the image another version.")
     case .notConfirmed:
       .expectation(
         "The new image runs, but the device did not confirm it. At the next reset, the device reverts to the old image. "
