@@ -35,7 +35,10 @@ import TestSupport
     (.noService, .notFound), (.noAnswer(.erase, after: .seconds(75)), .timeout), (.invalidAnswer(.images), .refused),
     (.messageTooLong(.echo, 300, limit: 20), .refused), (.mtuTooSmall(mtu: 23), .refused), (.uploadStuck(at: 512, tries: 5), .refused),
     (.uploadMismatch, .expectation), (.imageTooLarge(2, limit: 1), .input), (.noSuchImage(3), .usage), (.slotNotAddressable(1), .usage),
-    (.stillBlocked, .refused), (.noTrials(.overwriteOnly), .usage), (.notBack(after: .seconds(120)), .expectation),
+    (
+      .versionNotHigher(running: ImageVersion(major: 2, minor: 0, revision: 0), file: ImageVersion(major: 2, minor: 0, revision: 0)),
+      .refused
+    ), (.stillBlocked, .refused), (.noTrials(.overwriteOnly), .usage), (.notBack(after: .seconds(120)), .expectation),
     (
       .downgradeForbidden(
         running: ImageVersion(major: 2, minor: 0, revision: 0), file: ImageVersion(major: 1, minor: 0, revision: 0)), .refused

@@ -321,6 +321,8 @@ import Testing
       older.forbidsDowngrade = true
       let narrow = ManagementServer()
       (narrow.mtu, narrow.joinsParts) = (23, false)
+      let (equal, lower) = (ManagementServer(running: Fixture.update(version: 2, size: 100)), ManagementServer(running: Self.third))
+      (equal.mode, lower.mode) = (.directXIP, .ramLoad)
       let final = ManagementServer()
       final.mode = .overwriteOnly
       var second = UpdateOptions(), trial = second
@@ -329,6 +331,8 @@ import Testing
       let cases: [(ManagementServer, UpdateOptions, ManagementError)] = [
         (large, UpdateOptions(), .imageTooLarge(Self.new.count, limit: Self.new.count - 1)),
         (older, UpdateOptions(), .downgradeForbidden(running: version, file: file)), (narrow, UpdateOptions(), .mtuTooSmall(mtu: 23)),
+        (equal, UpdateOptions(), .versionNotHigher(running: file, file: file)),
+        (lower, UpdateOptions(), .versionNotHigher(running: version, file: file)),
         (ManagementServer(), second, .noSuchImage(1)), (final, trial, .noTrials(.overwriteOnly)),
       ]
       for (server, options, error) in cases {

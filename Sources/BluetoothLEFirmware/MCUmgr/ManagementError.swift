@@ -52,6 +52,8 @@ package enum ManagementError: Error, Hashable, Sendable {
   /// The device does not have this slot, or does not take uploads for a certain slot.
   case slotNotAddressable(Int)
   case downgradeForbidden(running: ImageVersion, file: ImageVersion)
+  /// The bootloader starts the image with the higher version, which is the running one.
+  case versionNotHigher(running: ImageVersion, file: ImageVersion)
   /// The new image shall stay on trial, but the bootloader has no trials.
   case noTrials(BootloaderMode)
   /// The device did not come back after a restart that came before the upload.

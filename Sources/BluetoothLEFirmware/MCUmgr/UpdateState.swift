@@ -60,14 +60,16 @@ struct UpdateState: Sendable {
   }
 
   /// Checks what the device would refuse only after bytes were sent.
-  /// - Throws: `ManagementError.noSuchImage`, `imageTooLarge`, `downgradeForbidden`.
+  /// - Throws: `ManagementError.noSuchImage`, `imageTooLarge`, `versionNotHigher`, `downgradeForbidden`.
   func check(_ slots: [SlotInfo]?) throws(ManagementError) {
     let own = slots?.filter { $0.image == number }
     guard !images.isEmpty || own.map({ !$0.isEmpty }) ?? (number == 0) else { throw .noSuchImage(number) }
     let target = mode.hasTrials || mode == .directXIP ? 1 - min(1, running?.slot ?? 0) : 0
     let limit = own?.lazy.compactMap(\.maximumImageSize).first ?? own?.first { $0.slot == target }?.size
     if let limit, file.upload.count > limit { throw .imageTooLarge(file.upload.count, limit: limit) }
-    if bootloader.forbidsDowngrade, let version = running?.version.flatMap({ ImageVersion($0) }), file.version < version,
+    guard let version = running?.version.flatMap({ ImageVersion($0) }) else { return }
+    if mode == .directXIP || mode == .ramLoad, file.version <= version { throw .versionNotHigher(running: version, file: file.version) }
+    if bootloader.forbidsDowngrade, file.version < version,
       (file.version.major, file.version.minor, file.version.revision) != (version.major, version.minor, version.revision)
     {
       throw .downgradeForbidden(running: version, file: file.version)

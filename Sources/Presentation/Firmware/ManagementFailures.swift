@@ -33,6 +33,8 @@ extension ManagementError: FailureConvertible {
     case .slotNotAddressable(let slot): return .usage("The device does not allow uploads to slot \(slot). Omit --slot, or use --image N.")
     case .downgradeForbidden(let running, let file):
       return Failure(.device, "The device runs \(running) and refuses older versions, but the file has \(file). Use a newer image.")
+    case .versionNotHigher(let running, let file):
+      return Failure(.device, "The device starts the highest version. It runs \(running), but the file has \(file). Use a newer image.")
     case .noTrials(let mode):
       return .usage("--no-confirm has no meaning, because the bootloader (mode \(mode.caseWords)) never returns to the old image. Omit it.")
     case .notBack(let time):
