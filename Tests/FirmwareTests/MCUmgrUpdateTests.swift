@@ -344,6 +344,11 @@ import Testing
         } catch let other { #expect(other as? ManagementError == error) }
         #expect(server.sent(.upload).isEmpty && server.sent(.setState).isEmpty && server.sent(.reset).isEmpty)
       }
+      // The first request of an upload fits, but not the test of an image with a SHA-512.
+      let long = ManagementServer()
+      (long.mtu, long.joinsParts) = (80, false)
+      let refused = try await Self.run(long, Fixture.update(version: 2, function: .sha512))
+      #expect(refused.error as? ManagementError == .messageTooLong(.setState, 89, limit: 77) && long.sent(.upload).isEmpty)
       let split = ManagementServer()
       split.joinsParts = false
       let run = try await Self.run(split)

@@ -270,11 +270,11 @@ final class ManagementServer: UpdateDevice {
 
 extension Fixture {
   /// An image of a version, with more code than a few messages.
-  static func update(version: UInt8, size: Int = 8_000, flags: Int = 0, protected: [UInt8] = []) -> [UInt8] {
+  static func update(version: UInt8, size: Int = 8_000, flags: Int = 0, protected: [UInt8] = [], function: SHA2 = .sha256) -> [UInt8] {
     let code = (0..<size).map { UInt8(truncatingIfNeeded: $0 * 7 + $0 >> 8 + Int(version)) }
     let head =
       little(0x96F3_B83D, 4) + little(0, 4) + little(32, 2) + little(protected.count, 2) + little(size, 4) + little(flags, 4)
       + [version, 0] + little(0, 2) + little(4, 4) + little(0, 4) + code + protected
-    return head + area(0x6907, [tlv(0x10, SHA2.sha256.hash(head))])
+    return head + area(0x6907, [tlv(function == .sha512 ? 0x12 : 0x10, function.hash(head))])
   }
 }

@@ -186,6 +186,7 @@ package final class MCUmgrUpdate: UpdateProcedure {
     try await onLink(device) { management in
       try state.check(try await management.slotInfo())
       try await management.prepareUpload(file.upload, image: options.image ?? 0)
+      if state.bootloader.mode.hasTrials { try management.checkState(hash: file.hash) }
       let size = try await management.parameters()?.bufferSize ?? 0
       return management.joinsParts == false && size > management.writeSize
     }

@@ -191,10 +191,21 @@ package final class ManagementClient {
   /// - Returns: The images with their new states.
   @discardableResult
   package func setState(hash: [UInt8]?, confirm: Bool) async throws -> ImageList {
-    let answer = try await request(.setState, .present([("hash", hash.map { .bytes($0) }), ("confirm", .bool(confirm))]))
+    let answer = try await request(.setState, Self.state(hash, confirm))
     // Some servers answer without the list.
     if let list = ImageList(answer) { return list }
     return try await images()
+  }
+
+  private nonisolated static func state(_ hash: [UInt8]?, _ confirm: Bool) -> CBOR {
+    .present([("hash", hash.map { .bytes($0) }), ("confirm", .bool(confirm))])
+  }
+
+  /// Checks that `setState` with this hash fits a message. Call `prepareUpload` before.
+  /// - Throws: `ManagementError.messageTooLong`.
+  func checkState(hash: [UInt8]?) throws(ManagementError) {
+    let count = ManagementMessage.headerSize + Self.state(hash, false).encoded.count
+    guard count <= writeSize || joinsParts == true else { throw .messageTooLong(.setState, count, limit: writeSize) }
   }
 
   /// Erases a slot, counted over all images. Nil for the device's default. Waits up to 75 s.
