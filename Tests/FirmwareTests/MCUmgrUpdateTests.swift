@@ -416,6 +416,19 @@ import Testing
 
   // MARK: Nordic's firmware loader
 
+  @Test func anImageThatTheLoaderRefusesLeavesTheApplicationRunning() async throws {
+    try await onLoop {
+      let server = ManagementServer()
+      server.mode = .firmwareLoader
+      server.missing = [.images, .slotInfo, .upload, .setState, .erase]
+      server.slotSize = 100
+      server.onReset = { server.missing = [] }
+      let run = try await Self.run(server)
+      #expect(run.error as? ManagementError == .imageTooLarge(Self.new.count, limit: 100) && server.sent(.upload).isEmpty)
+      #expect(server.sent(.reset).map { $0["boot_mode"]?.integer } == [1, nil] && server.identities.last == .original)
+    }
+  }
+
   @Test func theFirmwareLoaderIsFoundByItsName() async throws {
     try await onLoop {
       let server = ManagementServer()

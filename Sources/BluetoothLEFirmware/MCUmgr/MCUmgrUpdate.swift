@@ -142,14 +142,19 @@ package final class MCUmgrUpdate: UpdateProcedure {
 
   /// Updates a device with Nordic's firmware loader, which has the same commands, but only one slot and other links.
   private func load(_ device: any UpdateDevice) async throws {
-    if state.list == nil {
+    let runsApplication = state.list == nil
+    if runsApplication {
       try onEvent(.began(.enterBootloader))
       let name = "FL_\(Int.random(in: 10_000...99_999))"
       try await onLink(device) { try await $0.setLoaderName(name) }
       try await restart(device, as: .named(name), bootMode: 1)
     }
     if !state.isInstalled() {
-      try await upload(device)
+      do { try await upload(device) } catch  where runsApplication && outcome.bytes == 0 && !RetryPolicy.mayPass(error) {
+        // The application is still whole. If the way back fails, the first error says more.
+        if (try? await reset(device)) != nil { _ = try? await device.restarted(as: .original, within: patience) }
+        throw error
+      }
       state.list = try await onLink(device) { try await $0.images() }
     }
     try compare()
