@@ -94,6 +94,22 @@ import Testing
     }
   }
 
+  @Test func eachClientEndsItsSubscription() async throws {
+    try await onLoop {
+      let server = ManagementServer()
+      let client = try await server.client()
+      let version = try await RunningFirmware.version(client)
+      #expect(version == "1.0.0.4" && server.configurations == [1, 0])
+      let run = try await Self.run(server)
+      #expect(run.error == nil && server.configurations.last == 0)
+      let list = try await ManagementClient.use(server.client()) { management in
+        try await management.clearServer()
+        return try await management.images()
+      }
+      #expect(list.images.count == 2 && server.configurations.suffix(4) == [1, 0, 1, 0])
+    }
+  }
+
   // MARK: Steps that are done
 
   @Test func anImageThatRunsIsNotSentAgain() async throws {

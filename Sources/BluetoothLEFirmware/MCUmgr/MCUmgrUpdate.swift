@@ -37,6 +37,15 @@ package final class MCUmgrUpdate: UpdateProcedure {
 
   package func run(_ device: any UpdateDevice, _ onEvent: @escaping @LoopActor (UpdateEvent) throws -> Void) async throws -> UpdateOutcome {
     (outcome, self.onEvent) = (UpdateOutcome(), onEvent)
+    let result: Result<Void, any Error>
+    do { result = .success(try await run(device)) } catch { result = .failure(error) }
+    await management?.close()
+    management = nil
+    try result.get()
+    return outcome
+  }
+
+  private func run(_ device: any UpdateDevice) async throws {
     try await begin(device)
     (outcome.versionBefore, outcome.hashBefore) = (state.running?.version, state.running?.hash)
     // A pending image starts its trial with the first restart, which the second one ends.
@@ -54,7 +63,6 @@ package final class MCUmgrUpdate: UpdateProcedure {
     }
     if state.needsConfirmation { try await confirm(device) }
     (outcome.versionAfter, outcome.hashAfter, outcome.isConfirmed) = (state.running?.version, state.running?.hash, state.isConfirmed)
-    return outcome
   }
 
   // MARK: Steps

@@ -56,6 +56,18 @@ package final class ManagementClient {
     answers = try await client.subscribe(characteristic, kind: .notification)
   }
 
+  /// Ends the subscription. Each client needs it: a second subscription on the link keeps the CCCD from being written in `clearServer`.
+  package func close() async { try? await answers.cancel() }
+
+  /// Runs an operation with a client, which is closed at the end.
+  package static func use<T: Sendable>(_ client: Client, _ body: @LoopActor (ManagementClient) async throws -> T) async throws -> T {
+    let management = try await ManagementClient(client)
+    let result: Result<T, any Error>
+    do { result = .success(try await body(management)) } catch { result = .failure(error) }
+    await management.close()
+    return try result.get()
+  }
+
   // MARK: Requests
 
   /// The number of bytes in one write.

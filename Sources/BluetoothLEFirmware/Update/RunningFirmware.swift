@@ -10,7 +10,8 @@ package enum RunningFirmware {
   package static func version(_ client: Client) async throws -> String? {
     let table = try await client.discover()
     if ManagementClient.isServer(table) {
-      return try await ManagementClient(client).images().images.first { $0.image == 0 && $0.isActive }?.version
+      let list = try await ManagementClient.use(client) { try await $0.images() }
+      return list.images.first { $0.image == 0 && $0.isActive }?.version
     }
     guard let text = table.characteristics.first(where: { $0.uuid == UUID(0x2A26) }) else { return nil }
     return String(decoding: try await client.read(text.valueHandle), as: UTF8.self)

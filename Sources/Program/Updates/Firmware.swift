@@ -56,42 +56,45 @@ package struct Firmware: PeerCommand {
   func run(in context: Context) async throws {
     let image = action == .upload ? try await image(word ?? "", context) : nil
     try await UpdatedLink.use(who.target, context) { device in
-      let client = try await ManagementClient(try await device.client())
-      guard let connection = device.connection else { return }
-      let text = ManagementText(context.output, connection)
-      @LoopActor func demand(_ question: String) async throws {
-        try await Confirmation.demand(question, isGiven: choices.yes, context)
-      }
-      switch action {
-      case .list: try await text.show(try await client.images())
-      case .info:
-        try await text.show(
-          try await client.bootloader(), try await client.parameters(), try await client.applicationInfo(), try await client.slotInfo())
-      case .echo: try await text.show(echo: try await client.echo(word ?? ""))
-      case .test:
-        try await text.show(try await client.setState(hash: try await hash(word ?? "", client), confirm: false))
-      case .confirm:
-        let hash = if let word { try await hash(word, client) } else { [UInt8]?.none }
-        try await demand("Confirm \(word == nil ? "the running image" : "the image") of \(text.title)? It then stays after each restart.")
-        try await text.show(try await client.setState(hash: hash, confirm: true))
-      case .erase:
-        try await demand("Erase \(slot.map { "slot \($0)" } ?? "the unused slot") of \(text.title)?")
-        try await client.erase(slot: slot)
-        try await text.show(erased: slot)
-      case .reset:
-        try await demand("Reset \(text.title)?")
-        try await client.reset()
-        try await text.showReset()
-        // The next line of a session means the device as it is after the restart.
-        let patience = Duration.seconds(20)
-        if context.isInSession, try await device.restarted(as: .same, within: patience) == nil {
-          context.output.note("\(text.title) did not come back within \(patience.secondsText) s.")
+      try await ManagementClient.use(try await device.client()) { client in
+        guard let connection = device.connection else { return }
+        let text = ManagementText(context.output, connection)
+        @LoopActor func demand(_ question: String) async throws {
+          try await Confirmation.demand(question, isGiven: choices.yes, context)
         }
-      case .upload:
-        guard let image else { return }
-        let number = if let slot { try await client.uploadImage(forSlot: slot) } else { choices.image ?? 0 }
-        try await demand("Upload \(image.version) (\(Quantity.octets(image.upload.count))) to \(text.title)?")
-        try await upload(image, number, device, text)
+        switch action {
+        case .list: try await text.show(try await client.images())
+        case .info:
+          try await text.show(
+            try await client.bootloader(), try await client.parameters(), try await client.applicationInfo(), try await client.slotInfo())
+        case .echo: try await text.show(echo: try await client.echo(word ?? ""))
+        case .test:
+          try await text.show(try await client.setState(hash: try await hash(word ?? "", client), confirm: false))
+        case .confirm:
+          let hash = if let word { try await hash(word, client) } else { [UInt8]?.none }
+          try await demand("Confirm \(word == nil ? "the running image" : "the image") of \(text.title)? It then stays after each restart.")
+          try await text.show(try await client.setState(hash: hash, confirm: true))
+        case .erase:
+          try await demand("Erase \(slot.map { "slot \($0)" } ?? "the unused slot") of \(text.title)?")
+          try await client.erase(slot: slot)
+          try await text.show(erased: slot)
+        case .reset:
+          try await demand("Reset \(text.title)?")
+          try await client.reset()
+          try await text.showReset()
+          // The next line of a session means the device as it is after the restart.
+          let patience = Duration.seconds(20)
+          if context.isInSession, try await device.restarted(as: .same, within: patience) == nil {
+            context.output.note("\(text.title) did not come back within \(patience.secondsText) s.")
+          }
+        case .upload:
+          guard let image else { return }
+          let number = if let slot { try await client.uploadImage(forSlot: slot) } else { choices.image ?? 0 }
+          try await demand("Upload \(image.version) (\(Quantity.octets(image.upload.count))) to \(text.title)?")
+          // The upload has a client for each link.
+          await client.close()
+          try await upload(image, number, device, text)
+        }
       }
     }
   }
@@ -103,10 +106,12 @@ package struct Firmware: PeerCommand {
       defer { text.progress.end() }
       try await device.resuming { client in
         // After a lost link, nothing is sent twice.
-        try await ManagementClient(client).upload(image.upload, image: number, resumes: !choices.noResume || confirmed > 0) {
-          device.follow(.progress(sent: $0, confirmed: $1, total: image.upload.count))
-          confirmed = max(confirmed, $1)
-          try text.progress.show($0, $1, of: image.upload.count)
+        try await ManagementClient.use(client) { management in
+          try await management.upload(image.upload, image: number, resumes: !choices.noResume || confirmed > 0) {
+            device.follow(.progress(sent: $0, confirmed: $1, total: image.upload.count))
+            confirmed = max(confirmed, $1)
+            try text.progress.show($0, $1, of: image.upload.count)
+          }
         }
       }
     } catch { throw Failure(update: error, text.progress) }
