@@ -63,6 +63,7 @@ import TestSupport
       #expect(message.contains(/(\.|: blectl [^.]+|: --pair)$/), "\(message)")
       for sentence in message.split(separator: ". ") { #expect(sentence.split(separator: " ").count <= 25, "\(sentence)") }
     }
+    #expect(Failure(ManagementError.uploadMismatch).message.hasSuffix("--no-resume."))
     #expect(Set(Self.errors.map { Failure($0.0).message }).count == Self.errors.count)
   }
 

@@ -50,7 +50,7 @@ extension ManagementClient {
       let values = try answer.result.get()
       guard let offset = values["off"]?.integer else { throw ManagementError.invalidAnswer(.upload) }
       // Only the device's hash proves that it has the whole image already.
-      if !isBegun, hasErased || !resumes, offset > request.bytes.upperBound, values["match"]?.bool != true {
+      if !isBegun, !resumes, offset > request.bytes.upperBound, values["match"]?.bool != true {
         guard fields.hash != nil else { throw ManagementError.uploadStuck(at: offset, tries: 1) }
         // Without the hash, the device cannot find bytes to continue with.
         fields.hash = nil

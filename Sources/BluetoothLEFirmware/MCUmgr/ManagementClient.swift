@@ -30,8 +30,6 @@ package final class ManagementClient {
   package let client: Client
   /// Whether the device joins the parts of a message that needs several writes. Nil until `prepareUpload`, or a long request, has asked.
   package internal(set) var joinsParts: Bool?
-  /// Whether `erase` succeeded on this link.
-  private(set) var hasErased = false
   private let characteristic: Characteristic
   private var answers: Subscription
   private var joiner = MessageJoiner()
@@ -223,7 +221,6 @@ package final class ManagementClient {
   /// Erases a slot, counted over all images. Nil for the device's default. Waits up to 75 s.
   package func erase(slot: Int? = nil) async throws {
     _ = try await request(.erase, .present([("slot", slot.map { .integer($0) })]), within: Self.longLimit)
-    hasErased = true
   }
 
   /// The time in which a device must erase or hash a slot.

@@ -25,8 +25,7 @@ extension ManagementError: FailureConvertible {
     case .uploadStuck(let offset, let tries):
       return Failure(.device, "The upload stays at byte \(offset), after \(tries) attempts. Reset the device, then try again.")
     case .uploadMismatch:
-      return .expectation(
-        "The hash of the uploaded image is wrong on the device. Erase the slot, then try again: blectl firmware PEER erase")
+      return .expectation("The hash of the uploaded image is wrong on the device. Run the same command again with --no-resume.")
     case .imageTooLarge(let count, let limit):
       return .input("The image has \(Quantity.octets(count)), but its slot takes at most \(limit). Nothing was uploaded.")
     case .noSuchImage(let number): return .usage("The device has no image \(number). List its images: blectl firmware PEER list")
