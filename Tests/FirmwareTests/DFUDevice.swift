@@ -21,6 +21,8 @@ final class DFUDevice: UpdateDevice {
   var radio: @LoopActor ([UInt8]) -> [UInt8]? = { $0 }
   /// The zero-based numbers of the packet and of the request after which the link ends, and of the receipt that is lost.
   var (lastPacket, lastRequest, lostReceipt) = (-1, -1, -1)
+  /// The extended error for a part that is not an application, once there is one.
+  var presence: UInt8 = 5
   /// Whether the last request of a link has an effect.
   var doesLast = false
 
@@ -173,6 +175,7 @@ final class DFUDevice: UpdateDevice {
     case 4 where isCommand:
       guard command.count == commandSize else { return [8] }
       accepted = try? accepted ?? InitPacket(command)
+      guard installed.isEmpty || accepted?.type == .application else { return [11, presence] }
       return accepted == nil ? [11, 4] : [1]
     case 4:
       guard let accepted, data.count - executed == objectSize else { return [8] }

@@ -99,6 +99,29 @@ import TestSupport
     }
   }
 
+  /// Power goes in each part of a package, and at each page that is erased or copied. The next update sends only what is missing.
+  @Test(arguments: ["no_bonds", "bonds"]) func powerGoesInEachPart(_ way: String) async throws {
+    let cuts: [(page: Int?, byte: Int?)] = (1...4).map { ($0, nil) } + [150, 301, 1100].map { (nil, $0) }
+    try await onLoop {
+      for (page, byte) in cuts {
+        for stops in [false, true] {
+          let air = try await UpdateAir(#""dfu": {"buttonless": "\#(way)"}"#, #", "security": {}"#)
+          let (device, place) = (try #require(air.device.peripheral.bootloader), "page \(page ?? 0), byte \(byte ?? 0), \(stops)")
+          air.pairs = true
+          (air.ledger.powerCutAfterPages, air.ledger.powerCutAfterBytes) = (page, byte)
+          let first = try await Self.update(air, SecureDFUTests.combinedFile, stops: stops)
+          #expect(first.wasCut && (stops || first.error == nil), "\(place): \(first.error.map { "\($0)" } ?? "")")
+          try await air.update(SecureDFUTests.combinedFile)
+          try await air.untilRunning()
+          #expect(device.application == SecureDFUTests.image && device.applicationVersion == 10203 && !device.isActive, "\(place)")
+          #expect((device.softdevice, device.bootloaderVersion) == (0x123, 10203), "\(place)")
+          #expect(air.device.versions.isSubset(of: ["bootloader", "1", "10203"]), "\(place): \(air.device.versions)")
+          await air.session.close()
+        }
+      }
+    }
+  }
+
   private static let binary = (0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 5) }
   private static let ways = [
     (#""buttonless": "no_bonds""#, 2), (#""buttonless": "bonds""#, 2), (#""flash_size": 65536"#, 2), (#""buttonless": "no_bonds""#, 1),

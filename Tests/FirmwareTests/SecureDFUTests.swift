@@ -9,14 +9,16 @@ import TestSupport
 
   static func package() throws -> DFUPackage { try DFUPackage(ZipArchive(Fixture.package(binary: image))) }
 
-  /// The application is first in the manifest.
-  private static func combined() throws -> DFUPackage {
+  /// A SoftDevice with a bootloader, and an application, which is first in the manifest.
+  static let combinedFile: [UInt8] = {
     let manifest = Fixture.manifest([("application", "app.bin", "app.dat"), ("softdevice_bootloader", "sd_bl.bin", "sd_bl.dat")])
     let binary = Array(image[..<300])
     let packet = Fixture.packet(Fixture.initCommand(binary, type: 3, sizes: [(5, 200), (6, 100)]))
     let more = [Fixture.Entry(name: "sd_bl.bin", contents: binary), Fixture.Entry(name: "sd_bl.dat", contents: packet)]
-    return try DFUPackage(ZipArchive(Fixture.package(binary: image, manifest: manifest, more: more)))
-  }
+    return Fixture.package(binary: image, manifest: manifest, more: more)
+  }()
+
+  private static func combined() throws -> DFUPackage { try DFUPackage(ZipArchive(combinedFile)) }
 
   static let initPacket = Fixture.packet(Fixture.initCommand(image))
   static let initPacketCount = (initPacket.count + 19) / 20
@@ -49,6 +51,41 @@ import TestSupport
       #expect(device.installed == [Array(Self.image[..<300]), Self.image])
       #expect(device.searches == [.nextAddress, .same, .previousAddress])
       #expect(device.outcome.bytes == 1300)
+    }
+  }
+
+  /// The first update ends after its first part, whose init packet the bootloader refuses from then on.
+  @Test(arguments: [5, 14] as [UInt8]) func anUpdateThatEndedAfterItsFirstPartGoesOn(_ reason: UInt8) async throws {
+    try await onLoop(with: DFUDevice()) { device in
+      device.presence = reason
+      await #expect(throws: CancellationError.self) {
+        _ = try await SecureDFUUpdate(Self.combined()).run(device) { if $0 == .began(.upload(1, of: 2)) { throw CancellationError() } }
+      }
+      try await device.update(Self.combined())
+      #expect(device.installed == [Array(Self.image[..<300]), Self.image])
+      #expect(device.searches == [.nextAddress, .same, .previousAddress])
+      #expect(device.outcome.bytes == 1000)
+      #expect(device.events.prefix(3) == [.began(.upload(0, of: 2)), .note(.partInstalled(0, of: 2)), .began(.upload(1, of: 2))])
+    }
+  }
+
+  /// The answer to the last request of the first part is lost.
+  @Test func aPartThatWasInstalledUnansweredIsNotSentAgain() async throws {
+    try await onLoop(with: DFUDevice()) { device in
+      (device.lastRequest, device.doesLast) = (11, true)
+      try await device.update(Self.combined())
+      #expect(device.installed == [Array(Self.image[..<300]), Self.image])
+      #expect((device.outcome.bytes, device.outcome.resumptions) == (1300, 1))
+      #expect(device.searches == [.nextAddress, .previousAddress])
+    }
+  }
+
+  /// Only the last part decides. Other reasons end the update.
+  @Test(arguments: [(5, 2), (7, 1), (14, 2)] as [(UInt8, Int)]) func refusedParts(_ reason: UInt8, _ parts: Int) async throws {
+    try await onLoop(with: DFUDevice()) { device in
+      device.answers = { $0[0] == 4 ? [[0x60, 4, 11, reason]] : nil }
+      await #expect(throws: DFUError.refused(.execute, .extended, DFUExtendedError(reason))) { try await device.update(Self.combined()) }
+      #expect(device.requests.count { $0[0] == 4 } == parts && device.imageBytes == 0)
     }
   }
 

@@ -94,6 +94,8 @@ package enum UpdateNote: Hashable, Sendable {
   case sameContent
   /// The device does not join the parts of a message, so each message is one write.
   case noReassembly
+  /// The device has this part of a package already, or a newer version. The zero-based number of the part, and their count.
+  case partInstalled(Int, of: Int)
   /// The device did not come back within this time.
   case notBackWithin(Duration)
 }

@@ -28,8 +28,11 @@ package final class SecureDFUUpdate: UpdateProcedure {
   package func run(_ device: any UpdateDevice, _ onEvent: @escaping @LoopActor (UpdateEvent) throws -> Void) async throws -> UpdateOutcome {
     outcome = UpdateOutcome()
     for (index, part) in files.parts.enumerated() {
-      let isLast = index == files.parts.count - 1
-      try await install(part, .upload(index, of: files.parts.count), isLast: isLast, device, onEvent)
+      let (isLast, step) = (index == files.parts.count - 1, UpdateStep.upload(index, of: files.parts.count))
+      guard try await install(part, step, isLast: isLast, device, onEvent) else {
+        try onEvent(.note(.partInstalled(index, of: files.parts.count)))
+        continue
+      }
       try onEvent(.began(.restart))
       if try await restarted(device, as: isLast ? application : [.same]) != nil { continue }
       guard isLast else { throw DFUError.bootloaderNotFound }
@@ -46,10 +49,11 @@ package final class SecureDFUUpdate: UpdateProcedure {
   }
 
   /// Sends one part, and continues after each lost link.
+  /// - Returns: False if an earlier update installed the part, or this one did, but the answer was lost. Never for the last part.
   private func install(
     _ part: DFUPackage.Part, _ step: UpdateStep, isLast: Bool, _ device: any UpdateDevice,
     _ onEvent: @LoopActor (UpdateEvent) throws -> Void
-  ) async throws {
+  ) async throws -> Bool {
     var (client, target): (Client, DFUTarget?) = (try await device.client(), nil)
     while true {
       do {
@@ -57,11 +61,11 @@ package final class SecureDFUUpdate: UpdateProcedure {
         if target == nil { try onEvent(.began(step)) }
         let open = try await DFUTarget(client, receipts: options.prn)
         target = open
-        do { return try await send(part, open, resumes: options.resumes, onEvent) } catch DFUError.crcMismatch where open.isResumed,
+        do { return try await send(part, open, isLast: isLast, onEvent) } catch DFUError.crcMismatch where open.isResumed,
           DFUError.refused(_, .notPermitted, _) where open.isResumed
         {
           // The device kept bytes of another update, or lost some of its own: the part starts from its beginning.
-          return try await send(part, open, resumes: false, onEvent)
+          return try await send(part, open, isLast: isLast, isAgain: true, onEvent)
         }
       } catch  where DFUError.isLostLink(error, client) {
         outcome.resumptions += 1
@@ -85,10 +89,15 @@ package final class SecureDFUUpdate: UpdateProcedure {
     }
   }
 
+  /// Sends the init packet and the image. A bootloader that has this version of a part, or a newer one, refuses the init packet. The next part
+  /// is safe then, because it names the SoftDevices that it needs.
   private func send(
-    _ part: DFUPackage.Part, _ target: DFUTarget, resumes: Bool, _ onEvent: @LoopActor (UpdateEvent) throws -> Void
-  ) async throws {
-    try await target.transfer(part.initPacketBytes, as: .command, resumes: resumes)
+    _ part: DFUPackage.Part, _ target: DFUTarget, isLast: Bool, isAgain: Bool = false, _ onEvent: @LoopActor (UpdateEvent) throws -> Void
+  ) async throws -> Bool {
+    let resumes = options.resumes && !isAgain
+    do { try await target.transfer(part.initPacketBytes, as: .command, resumes: resumes) } catch DFUError.refused(.execute, _, let reason?)
+      where !isLast && [.firmwareVersion, .alreadyPresent].contains(reason)
+    { return false }
     var last: Int?
     try await target.transfer(part.binary, as: .data, resumes: resumes) { sent, confirmed in
       if last == nil, sent > 0 { try onEvent(.resumed(at: sent)) }
@@ -96,6 +105,7 @@ package final class SecureDFUUpdate: UpdateProcedure {
       last = sent
       try onEvent(.progress(sent: sent, confirmed: confirmed, total: part.binary.count))
     }
+    return true
   }
 
   /// Returns a client of the bootloader. Starts the bootloader first if the application runs.

@@ -147,6 +147,7 @@ extension UpdateNote {
     case .compressed: "The image is compressed. After the restart, the device reports the hash of the decompressed image."
     case .sameContent: "The content is the same, but the signature may differ."
     case .noReassembly: "The device takes one write per message. A larger MTU makes the upload faster, if the device allows it."
+    case .partInstalled(let index, let count): "The device already has part \(index + 1) of \(count), or a newer version of it."
     case .notBackWithin(let time): "The device did not come back within \(time.secondsText) s. Check that it runs the new firmware."
     }
   }
