@@ -57,6 +57,21 @@ import TestSupport
     }
   }
 
+  /// A device that drops each link at the last request is found again each time, which uses no attempt to reconnect.
+  @Test func aDeviceThatNeverAnswersTheLastRequest() async throws {
+    try await onLoop(with: DFUDevice()) { device in
+      (device.button, device.distance, device.returns) = (0x8EC9_0004, 0, 100)
+      device.answers = {
+        guard $0 == [4], device.data.count == 1000, device.requests.last(where: { $0[0] == 6 }) == [6, 2] else { return nil }
+        device.lose()
+        return []
+      }
+      await #expect(throws: LinkLost("cut")) { try await device.update() }
+      #expect(device.requests.count { $0 == [4] } == 5 + 3 * 2 && device.imageBytes == 1000)
+      #expect(device.searches == [.same, .same, .same, .same] && device.attempts == 3)
+    }
+  }
+
   private static func prefix(_ count: Int) -> [UInt8] { Array(Sample.image[..<count]) }
 
   /// What a device has of an image, how much of it is permanent, and the size of its last object; the byte at which the update continues, if it

@@ -10,6 +10,8 @@ package final class SecureDFUUpdate: UpdateProcedure {
   private var application = [RestartedIdentity.previousAddress, .same]
   /// The time in which a bootloader, and then the application, must come back.
   private let patience = Duration.seconds(20)
+  /// The number of searches for a device that may have restarted, after links that end without the answer to the last request.
+  private static let mostSearches = 3
 
   package init(_ package: DFUPackage, options: UpdateOptions = UpdateOptions()) { (files, self.options) = (package, options) }
 
@@ -55,6 +57,8 @@ package final class SecureDFUUpdate: UpdateProcedure {
     _ onEvent: @LoopActor (UpdateEvent) throws -> Void
   ) async throws -> Bool {
     var (client, target): (Client, DFUTarget?) = (try await device.client(), nil)
+    // The search after a restart uses none of the attempts to reconnect.
+    var searches = 0
     while true {
       do {
         client = try await bootloader(client, device, isFinishing: target?.isFinishing ?? false, onEvent)
@@ -70,11 +74,15 @@ package final class SecureDFUUpdate: UpdateProcedure {
       } catch  where DFUError.isLostLink(error, client) {
         outcome.resumptions += 1
         // The new application may have another address than the bootloader.
-        if isLast, let target, target.isFinishing, let other = try await restarted(device, as: application) {
-          client = other
-        } else {
-          client = try await reconnect(device, after: error)
+        if isLast, let target, target.isFinishing {
+          guard searches < Self.mostSearches else { throw error }
+          searches += 1
+          if let other = try await restarted(device, as: application) {
+            client = other
+            continue
+          }
         }
+        client = try await reconnect(device, after: error)
       }
     }
   }
