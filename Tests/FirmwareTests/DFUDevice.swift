@@ -34,7 +34,7 @@ final class DFUDevice: UpdateDevice {
   private(set) var searches: [RestartedIdentity] = []
   private(set) var (events, outcome): ([UpdateEvent], UpdateOutcome) = ([], UpdateOutcome())
 
-  private(set) var isBootloader = false
+  private(set) var (isBootloader, name) = (false, "DfuTarg")
   /// The init packet, whether it was accepted, and the image, of which the first `executed` bytes are permanent.
   private(set) var (command, accepted, data, executed): ([UInt8], InitPacket?, [UInt8], Int) = ([], nil, [], 0)
   private var (commandSize, objectSize, isCommand, prn, uncounted, isDone) = (0, 0, true, 0, 0, false)
@@ -74,7 +74,7 @@ final class DFUDevice: UpdateDevice {
       case .nextAddress: place == linkPlace + 1
       case .previousAddress: place == linkPlace - 1
       case .original: false
-      case .named(let name): isBootloader && name == "DfuTarg"
+      case .named(let name): isBootloader && name == self.name
       }
     guard isFound, returns > 0 else { return nil }
     returns -= 1
@@ -128,8 +128,12 @@ final class DFUDevice: UpdateDevice {
 
   private func press(_ request: [UInt8]) {
     let replies = answers(request)
+    if request[0] == 2, replies == nil {
+      name = String(decoding: request.dropFirst(2), as: UTF8.self)
+      return send([0x20, 2, request[1] == request.count - 2 ? 1 : 5])
+    }
     for reply in replies ?? (distance < 2 ? [[0x20, 1, 1]] : []) { send(reply) }
-    if replies == nil { restart(bootloader: true) }
+    if replies == nil, request[0] == 1 { restart(bootloader: true) }
   }
 
   private func answer(_ request: [UInt8]) {

@@ -101,7 +101,7 @@ import TestSupport
   private static let bootloaders: [(UInt64?, Int, [RestartedIdentity])] = [
     (0x8EC9_0003, 1, [.nextAddress, .previousAddress]), (0x8EC9_0004, 0, [.same, .same]),
     (0x8E40_0001, 1, [.nextAddress, .previousAddress]),
-    (0x8EC9_0003, 5, [.nextAddress, .named("DfuTarg"), .previousAddress]), (nil, 1, [.previousAddress]),
+    (0x8EC9_0003, 5, [.nextAddress, .named(""), .previousAddress]), (nil, 1, [.previousAddress]),
     (nil, 0, [.previousAddress, .same]),
   ]
 
@@ -114,9 +114,36 @@ import TestSupport
       #expect(steps == (button == nil ? [] : [.enterBootloader]) + [.upload(0, of: 1), .restart])
       try await device.update()
       #expect(device.installed == [Self.image])
-      #expect(device.searches == searches)
+      #expect(device.searches == searches.map { $0 == .named("") ? .named(device.name) : $0 })
       #expect(device.events.first == .began(steps[0]))
       #expect(device.events.last == (distance == 5 ? .note(.notBackWithin(.seconds(20))) : .began(.restart)))
+    }
+  }
+
+  /// A bootloader with an unusual address has a name of its own, unless the application refuses the name or does not answer.
+  @Test(arguments: [nil, [[0x20, 2, 2]], [[0x20, 2, 6]], [[0x20, 1, 1]], []] as [[[UInt8]]?])
+  func theBootloaderHasANameOfItsOwn(_ answers: [[UInt8]]?) async throws {
+    try await onLoop(with: DFUDevice()) { device in
+      let start = EventLoop.shared.now
+      device.distance = 5
+      device.answers = { $0[0] == 2 && !device.isBootloader ? answers : nil }
+      try await device.update()
+      #expect(device.installed == [Self.image])
+      #expect(device.searches == [.nextAddress, .named(device.name), .previousAddress])
+      if answers == nil { #expect(device.name.wholeMatch(of: /Dfu[0-9A-F]{5}/) != nil) } else { #expect(device.name == "DfuTarg") }
+      let waits = answers == [] || answers == [[0x20, 1, 1]]
+      #expect(start.duration(to: EventLoop.shared.now) == .seconds(waits ? 6 : 3))
+    }
+  }
+
+  /// Several devices have the usual name of a bootloader, and only one of them is meant.
+  @Test(arguments: [0, 1]) func noOtherBootloaderIsTaken(_ others: Int) async throws {
+    try await onLoop {
+      let air = try await UpdateAir(#""dfu": {}"#, others: others)
+      let device = air.linked()
+      let client = try await device.restarted(as: .named("DfuTarg"), within: .seconds(20))
+      #expect((client != nil) == (others == 0))
+      await air.session.close()
     }
   }
 

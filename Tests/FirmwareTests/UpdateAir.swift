@@ -20,11 +20,16 @@ import TestSupport
   }
 
   /// - Parameter update: The value of the key `update` in the file of the device.
-  init(_ update: String, _ more: String = "") async throws {
-    let text = #"[{"name": "T", "address": "D1:00:00:00:00:FF/random", "update": {\#(update)}\#(more)}]"#
-    device = try Device(VirtualPeripheral(try PeripheralFile.parse(Array(text.utf8), name: "test")[0]))
+  /// - Parameter others: The number of devices of the same kind in the air.
+  init(_ update: String, _ more: String = "", others: Int = 0) async throws {
+    func make(_ number: Int) throws -> Device {
+      let text = #"[{"name": "T", "address": "D1:00:00:00:0\#(number):FF/random", "update": {\#(update)}\#(more)}]"#
+      return try Device(VirtualPeripheral(try PeripheralFile.parse(Array(text.utf8), name: "test")[0]))
+    }
+    device = try make(0)
     let air = Air()
     air.add(device)
+    for number in 0..<others { air.add(try make(number + 1)) }
     let central = HostCentral(VirtualController(air: air), name: "sim")
     try await central.start()
     session = Session { central }
@@ -45,16 +50,21 @@ import TestSupport
     while !device.peripheral.isRunning { try await EventLoop.shared.sleep(for: .milliseconds(100)) }
   }
 
+  /// Returns the device as a command reaches it.
+  func linked() -> LinkedUpdateDevice {
+    var request = LinkRequest(.address(device.address.address, device.address.type))
+    let wish = pairs ? PairingWish(PairingParameters(ioCapability: .keyboardOnly), user: Person()) : nil
+    request.security = { _, _ in (wish, .unencrypted) }
+    return LinkedUpdateDevice(OneShotLinks(session, SilentReporter(), nil), request) { [session] in await session.disconnect($0) }
+  }
+
   /// Runs the command `update`: it finds the device, plans, updates, and disconnects.
   @discardableResult
   func update(
     _ file: [UInt8], _ options: UpdateOptions = UpdateOptions(), _ onEvent: @escaping @LoopActor (UpdateEvent) throws -> Void = { _ in }
   ) async throws -> UpdateOutcome {
     try await untilRunning()
-    var request = LinkRequest(.address(device.address.address, device.address.type))
-    let wish = pairs ? PairingWish(PairingParameters(ioCapability: .keyboardOnly), user: Person()) : nil
-    request.security = { _, _ in (wish, .unencrypted) }
-    let linked = LinkedUpdateDevice(OneShotLinks(session, SilentReporter(), nil), request) { [session] in await session.disconnect($0) }
+    let linked = linked()
     func end() async { if let connection = linked.connection { await session.disconnect(connection) } }
     do {
       let outcome = try await FirmwareUpdate(FirmwareFile(reading: file), options).run(linked) { [self] event in

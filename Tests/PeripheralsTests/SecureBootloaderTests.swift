@@ -54,6 +54,18 @@ import TestSupport
     }
   }
 
+  /// The application gives the bootloader a name of 1–20 bytes.
+  @Test func theBootloaderTakesAName() async throws {
+    try await onLoop {
+      var client = try Self.client(#""buttonless": "no_bonds""#)
+      let long = String(repeating: "41", count: 21)
+      for wrong in ["02", "0200", "020244", "020144" + "66", "0215" + long] { #expect(client.request(wrong) == "200205", "\(wrong)") }
+      #expect(client.request("0205" + "4466753031") == "200201" && client.request("01") == "200101")
+      client = try await client.again()
+      #expect(Hex.encode(client.peripheral.advertising.data) == "020106" + "0609" + "4466753031" + "030359fe")
+    }
+  }
+
   /// Answers to init packets that the bootloader refuses.
   @Test(arguments: [
     (packet(signature: nil), "0b08"), (packet(signature: 1), "0b0b"), (packet(hashType: 1), "0b09"), (packet(hardware: 51), "0b06"),

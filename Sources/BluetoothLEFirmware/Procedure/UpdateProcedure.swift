@@ -37,7 +37,7 @@ package enum RestartedIdentity: Hashable, Sendable {
   case previousAddress
   /// The address of the device before the update, as the user named it.
   case original
-  /// The name that was set before the restart.
+  /// The name that was set before the restart, or that of all bootloaders. The device is not found while several have this name.
   case named(String)
 }
 

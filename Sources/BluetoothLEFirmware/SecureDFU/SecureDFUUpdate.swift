@@ -125,11 +125,11 @@ package final class SecureDFUUpdate: UpdateProcedure {
     guard !isFinishing else { throw DFUError.lastExecuteUnanswered }
     guard let button = DFUTarget.button(table) else { throw DFUError.noTarget }
     try onEvent(.began(.enterBootloader))
-    try await DFUTarget.enterBootloader(client, button)
+    let name = try await DFUTarget.enterBootloader(client, button)
     let isBonded = button.uuid == DFUTarget.bonded
     application = [isBonded ? .same : .previousAddress]
     var restarted = try await device.restarted(as: isBonded ? .same : .nextAddress, within: patience)
-    if restarted == nil, !isBonded { restarted = try await device.restarted(as: .named("DfuTarg"), within: patience) }
+    if restarted == nil, !isBonded { restarted = try await device.restarted(as: .named(name ?? "DfuTarg"), within: patience) }
     guard let restarted, DFUTarget.isTarget(try await restarted.discover()) else { throw DFUError.bootloaderNotFound }
     return restarted
   }

@@ -95,6 +95,8 @@ package final class LinkedUpdateDevice: UpdateDevice {
     }
     request = original
     if let selector = selector(for: identity) { request.selector = selector }
+    // Another device of this name would get the firmware.
+    if case .named = identity { request.demandsOne = true }
     // The address alone has no name.
     (request.connects, request.waits, request.patience, request.looksUpName) = (true, true, patience, true)
     defer { (request.waits, request.patience) = (original.waits, original.patience) }

@@ -47,20 +47,20 @@ package struct BootloaderSettings: UpdateDescription {
   }
 
   /// What the device shows while the bootloader runs.
-  func bootloader(_ application: PeripheralDescription) -> PeripheralDescription {
+  func bootloader(_ application: PeripheralDescription, name text: String) -> PeripheralDescription {
     typealias Service = AttributeDatabase.ServiceDescription
     typealias Characteristic = AttributeDatabase.CharacteristicDescription
     var name = Characteristic(UUID(0x2A00), .read)
-    name.value = Array("DfuTarg".utf8)
+    name.value = Array(text.utf8)
     let services = [
       Service(UUID(0x1800), [name, Characteristic(UUID(0x2A01), .read)]),
       Service(UUID(0x1801), [Characteristic(UUID(0x2A05), .indicate)]),
       Service(DFUTarget.service, [Characteristic(Self.control, [.write, .notify]), Characteristic(Self.packets, .writeWithoutResponse)]),
     ]
     var bootloader = PeripheralDescription(
-      name: "DfuTarg", address: application.address, database: (try? AttributeDatabase(services: services)) ?? application.database)
+      name: text, address: application.address, database: (try? AttributeDatabase(services: services)) ?? application.database)
     (bootloader.linkLimits, bootloader.mtu, bootloader.advertising) = (application.linkLimits, application.mtu, application.advertising)
-    bootloader.advertising.data = [2, 1, 6, 8, 9] + name.value + [3, 3, 0x59, 0xFE]
+    bootloader.advertising.data = [2, 1, 6, UInt8(clamping: name.value.count + 1), 9] + name.value + [3, 3, 0x59, 0xFE]
     bootloader.advertising.scanResponse = []
     if buttonless == .noBonds { bootloader.address = application.address.next } else { bootloader.security = application.security }
     return bootloader

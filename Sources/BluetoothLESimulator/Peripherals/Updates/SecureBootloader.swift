@@ -38,6 +38,8 @@ package final class SecureBootloader: UpdatableFirmware {
   package internal(set) var application = [UInt8](repeating: 0xA5, count: 4096)
   package private(set) var applicationVersion, softdevice: UInt32
   package private(set) var bootloaderVersion: UInt32 = 1
+  /// The name of the bootloader, which the application may change.
+  private var name = "DfuTarg"
   var update = Update()
   var memory = Memory()
   /// A register that a reset keeps, but no power cut: the next start stays in the bootloader.
@@ -46,7 +48,7 @@ package final class SecureBootloader: UpdatableFirmware {
   var timer: LoopTimer?
   let settings: BootloaderSettings
   private let description: PeripheralDescription
-  package var running: PeripheralDescription { isActive ? settings.bootloader(description) : description }
+  package var running: PeripheralDescription { isActive ? settings.bootloader(description, name: name) : description }
 
   init(_ settings: BootloaderSettings, _ application: PeripheralDescription) {
     (self.settings, description, isActive) = (settings, application, settings.buttonless == nil)
@@ -129,8 +131,10 @@ package final class SecureBootloader: UpdatableFirmware {
   // MARK: Application
 
   private func press(_ value: [UInt8], _ handle: AttributeHandle, _ client: Server) {
-    let isStart = value.first == 1
-    if isStart { restartSoon(staysInBootloader: true) }
-    client.indicateWhenFree(handle, [0x20, value.first ?? 0, isStart ? 1 : 2])
+    let isName = value.first == 2 && value.count > 2 && value.count <= 22 && value.count == Int(value[1]) + 2
+    if isName { name = String(decoding: value[2...], as: UTF8.self) }
+    if value.first == 1 { restartSoon(staysInBootloader: true) }
+    let result: UInt8 = isName || value.first == 1 ? 1 : value.first == 2 ? 5 : 2
+    client.indicateWhenFree(handle, [0x20, value.first ?? 0, result])
   }
 }
