@@ -13,6 +13,8 @@ final class DFUDevice: UpdateDevice {
   var (commandLimit, objectLimit, mtu) = (512, 256, 23)
   /// The numbers of connection attempts after lost links, and of restarts after which the device is found, that are left.
   var (attempts, returns) = (3, 9)
+  /// The error of the connection to the application after a restart.
+  var problem: (any Error)?
   /// Whether a lost link is also a restart, after which the unfinished object is gone.
   var (isSDK12, losesPower) = (false, false)
   /// Replaces the answers to a request, which then has no effect. Nil for those of the SDK.
@@ -78,6 +80,7 @@ final class DFUDevice: UpdateDevice {
       }
     guard isFound, returns > 0 else { return nil }
     returns -= 1
+    if !isBootloader, let problem { throw problem }
     return try await client()
   }
 

@@ -157,6 +157,20 @@ import TestSupport
     }
   }
 
+  /// The firmware is installed, so that a connection that fails now is a note.
+  @Test func aDeviceThatComesBackWithoutItsBond() async throws {
+    try await onLoop(with: DFUDevice()) { device in
+      let problem = PairingFailure.bondRejected(.pinOrKeyMissing)
+      device.problem = problem
+      try await device.update()
+      #expect(device.installed == [Self.image] && device.outcome.bytes == 1000)
+      #expect(device.events.last == .note(.notConnected(ReturnFailure(problem))))
+      device.problem = CancellationError()
+      device.restart(bootloader: true)
+      await #expect(throws: CancellationError.self) { try await device.update() }
+    }
+  }
+
   @Test func otherDevicesAndFilesAreRefused() async throws {
     try await onLoop(with: DFUDevice()) { device in
       device.button = nil

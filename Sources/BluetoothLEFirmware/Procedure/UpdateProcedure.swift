@@ -98,6 +98,18 @@ package enum UpdateNote: Hashable, Sendable {
   case partInstalled(Int, of: Int)
   /// The device did not come back within this time.
   case notBackWithin(Duration)
+  /// The firmware is installed, but the connection after the restart failed.
+  case notConnected(ReturnFailure)
+}
+
+/// The error of the connection after the last restart.
+package struct ReturnFailure: Hashable, Sendable {
+  package let error: any Error
+
+  init(_ error: any Error) { self.error = error }
+
+  package static func == (one: Self, other: Self) -> Bool { "\(one.error)" == "\(other.error)" }
+  package func hash(into hasher: inout Hasher) { hasher.combine("\(error)") }
 }
 
 /// The result of an update.

@@ -36,11 +36,21 @@ package final class SecureDFUUpdate: UpdateProcedure {
         continue
       }
       try onEvent(.began(.restart))
-      if try await restarted(device, as: isLast ? application : [.same]) != nil { continue }
-      guard isLast else { throw DFUError.bootloaderNotFound }
-      try onEvent(.note(.notBackWithin(patience)))
+      if isLast {
+        if let note = try await finish(device) { try onEvent(.note(note)) }
+      } else if try await restarted(device, as: [.same]) == nil {
+        throw DFUError.bootloaderNotFound
+      }
     }
     return outcome
+  }
+
+  /// Connects to the new application. The firmware is installed, so that no error of this connection is one of the update.
+  /// - Returns: The note about a device that is not connected now.
+  private func finish(_ device: any UpdateDevice) async throws -> UpdateNote? {
+    do { return try await restarted(device, as: application) == nil ? .notBackWithin(patience) : nil } catch
+      where !(error is CancellationError)
+    { return .notConnected(ReturnFailure(error)) }
   }
 
   private func restarted(_ device: any UpdateDevice, as identities: [RestartedIdentity]) async throws -> Client? {

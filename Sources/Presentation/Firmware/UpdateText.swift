@@ -149,6 +149,8 @@ extension UpdateNote {
     case .noReassembly: "The device takes one write per message. A larger MTU makes the upload faster, if the device allows it."
     case .partInstalled(let index, let count): "The device already has part \(index + 1) of \(count), or a newer version of it."
     case .notBackWithin(let time): "The device did not come back within \(time.secondsText) s. Check that it runs the new firmware."
+    case .notConnected(let failure):
+      "The firmware is installed, but the device was not connected after the restart. \(Failure(failure.error).message)"
     }
   }
 }
