@@ -1,6 +1,8 @@
 import BluetoothLEFirmware
-import Presentation
+import Terminal
 import TestSupport
+
+@testable import Presentation
 
 /// The message and the exit code of each reason why an update fails.
 @Suite(.timeLimit(.minutes(15))) struct UpdateFailureTests {
@@ -65,6 +67,18 @@ import TestSupport
     }
     #expect(Failure(ManagementError.uploadMismatch).message.hasSuffix("--no-resume."))
     #expect(Set(Self.errors.map { Failure($0.0).message }).count == Self.errors.count)
+  }
+
+  /// A lost update continues with the same command, unless only its last answer is missing.
+  @Test func onlyAnUpdateThatCanContinueSaysSo() async throws {
+    try await onLoop {
+      let progress = UploadProgress(.none, Output(Output.Style()) { _ in nil })
+      try progress.show(300, 200, of: 300)
+      let lost = Failure(update: Failure(.linkLost, "Lost."), progress)
+      #expect(lost.message == "Lost. The device confirmed 200 of 300 bytes. To continue, run the same command again.")
+      let done = Failure(update: DFUError.lastExecuteUnanswered, progress)
+      #expect(done.message.hasSuffix("Check its version.") && done.kind == .linkLost && done.resumeOffset == nil)
+    }
   }
 
   /// The codes of the groups 0, 1 and 3, and those that all groups share. Unknown ones are numbers.

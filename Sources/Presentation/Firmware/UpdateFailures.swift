@@ -122,7 +122,8 @@ extension Failure {
   @LoopActor
   package init(update error: any Error, _ progress: UploadProgress) {
     self.init(error)
-    guard kind == .linkLost || kind == .interrupted else { return }
+    // An unanswered end has nothing left to send: the message says what to do.
+    guard kind == .linkLost || kind == .interrupted, error as? DFUError != .lastExecuteUnanswered else { return }
     if kind == .interrupted { message = "Interrupted." }
     if let (confirmed, total) = progress.position, confirmed < total { add("The device confirmed \(confirmed) of \(total) bytes.") }
     add("To continue, run the same command again.")
