@@ -116,7 +116,7 @@ final class DFUDevice: UpdateDevice {
   }
 
   private var isIndication: Bool { !isBootloader && button != 0x8E40_0001 }
-  private var isSubscribed: Bool { server.items.first { $0.type == UUID(0x2902) }?.value == [isIndication ? 2 : 1, 0] }
+  var isSubscribed: Bool { server.items.first { $0.type == UUID(0x2902) }?.value == [isIndication ? 2 : 1, 0] }
 
   private func send(_ value: [UInt8]) { channel?.send((isIndication ? [0x1D] : [0x1B]) + [isBootloader ? 3 : 0x22, 0] + value) }
 

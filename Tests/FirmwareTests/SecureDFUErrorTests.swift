@@ -55,6 +55,7 @@ import TestSupport
       if operation != nil { device.restart(bootloader: true) }
       device.answers = { $0[0] == (operation?.rawValue ?? 1) ? answers : nil }
       await #expect(throws: error) { try await device.update() }
+      #expect(!device.isSubscribed)
       guard case .noAnswer(_, let limit) = error else { return }
       #expect(start.duration(to: EventLoop.shared.now) == limit)
     }
@@ -152,6 +153,7 @@ import TestSupport
       let count = device.requests.count
       task.cancel()
       #expect(await task.value)
+      #expect(!device.isSubscribed)
       #expect(device.requests.count == count)
       #expect(device.attempts == 3)
     }

@@ -26,6 +26,13 @@ extension DFUTarget {
   /// - Returns: The name with which the bootloader advertises. Nil if the application takes none, so that it is `DfuTarg`, as that of others.
   static func enterBootloader(_ client: Client, _ button: Characteristic) async throws -> String? {
     let answers = try await client.subscribe(button, kind: button.uuid == experimental ? .notification : .indication)
+    do { return try await enterBootloader(client, button, answers) } catch {
+      await end(answers)
+      throw error
+    }
+  }
+
+  private static func enterBootloader(_ client: Client, _ button: Characteristic, _ answers: Subscription) async throws -> String? {
     let name = button.uuid == unbonded ? try await setName(client, button, answers) : nil
     let limit = Duration.seconds(10)
     do {

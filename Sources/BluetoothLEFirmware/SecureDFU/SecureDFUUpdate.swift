@@ -75,11 +75,13 @@ package final class SecureDFUUpdate: UpdateProcedure {
         if target == nil { try onEvent(.began(step)) }
         let open = try await DFUTarget(client, receipts: options.prn)
         target = open
-        do { return try await send(part, open, isLast: isLast, onEvent) } catch DFUError.crcMismatch where open.isResumed,
-          DFUError.refused(_, .notPermitted, _) where open.isResumed
-        {
-          // The device kept bytes of another update, or lost some of its own: the part starts from its beginning.
-          return try await send(part, open, isLast: isLast, isAgain: true, onEvent)
+        do {
+          let isSent = try await send(part, open, isLast: isLast, onEvent)
+          if !isSent { await open.close() }
+          return isSent
+        } catch {
+          await open.close()
+          throw error
         }
       } catch  where DFUError.isLostLink(error, client) {
         outcome.resumptions += 1
@@ -107,12 +109,22 @@ package final class SecureDFUUpdate: UpdateProcedure {
     }
   }
 
+  private func send(
+    _ part: DFUPackage.Part, _ target: DFUTarget, isLast: Bool, _ onEvent: @LoopActor (UpdateEvent) throws -> Void
+  ) async throws -> Bool {
+    do { return try await send(part, target, isLast: isLast, resumes: options.resumes, onEvent) } catch DFUError.crcMismatch
+      where target.isResumed, DFUError.refused(_, .notPermitted, _) where target.isResumed
+    {
+      // The device kept bytes of another update, or lost some of its own: the part starts from its beginning.
+      return try await send(part, target, isLast: isLast, resumes: false, onEvent)
+    }
+  }
+
   /// Sends the init packet and the image. A bootloader that has this version of a part, or a newer one, refuses the init packet. The next part
   /// is safe then, because it names the SoftDevices that it needs.
   private func send(
-    _ part: DFUPackage.Part, _ target: DFUTarget, isLast: Bool, isAgain: Bool = false, _ onEvent: @LoopActor (UpdateEvent) throws -> Void
+    _ part: DFUPackage.Part, _ target: DFUTarget, isLast: Bool, resumes: Bool, _ onEvent: @LoopActor (UpdateEvent) throws -> Void
   ) async throws -> Bool {
-    let resumes = options.resumes && !isAgain
     do { try await target.transfer(part.initPacketBytes, as: .command, resumes: resumes) } catch DFUError.refused(.execute, _, let reason?)
       where !isLast && [.firmwareVersion, .alreadyPresent].contains(reason)
     { return false }
