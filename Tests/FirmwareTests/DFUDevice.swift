@@ -23,6 +23,8 @@ final class DFUDevice: UpdateDevice {
   var radio: @LoopActor ([UInt8]) -> [UInt8]? = { $0 }
   /// The zero-based numbers of the packet and of the request after which the link ends, and of the receipt that is lost.
   var (lastPacket, lastRequest, lostReceipt) = (-1, -1, -1)
+  /// Whether the application reports its version: `v0`, and `v1` after an update.
+  var hasVersion = false
   /// The extended error for a part that is not an application, once there is one.
   var presence: UInt8 = 5
   /// Whether the last request of a link has an effect.
@@ -112,7 +114,8 @@ final class DFUDevice: UpdateDevice {
       return [item(1, UUID(0x2800), [0x59, 0xFE])] + characteristic(3, 0x8EC9_0001, 0x18) + characteristic(6, 0x8EC9_0002, 4)
     }
     let service = item(0x20, UUID(0x2800), button == 0x8E40_0001 ? UUID.dfu(0x8E40_0001).attBytes : [0x59, 0xFE])
-    return [service] + (button.map { characteristic(0x22, $0, 0x38) } ?? [])
+    let version = [item(0x25, UUID(0x2803), [2, 0x26, 0, 0x26, 0x2A]), item(0x26, UUID(0x2A26), Array("v\(installed.count)".utf8))]
+    return [service] + (button.map { characteristic(0x22, $0, 0x38) } ?? []) + (hasVersion ? version : [])
   }
 
   private var isIndication: Bool { !isBootloader && button != 0x8E40_0001 }

@@ -157,6 +157,17 @@ import TestSupport
     }
   }
 
+  @Test(arguments: [true, false]) func anApplicationMayReportItsVersion(_ hasVersion: Bool) async throws {
+    try await onLoop(with: DFUDevice()) { device in
+      device.hasVersion = hasVersion
+      let update = SecureDFUUpdate(try Self.package())
+      let plan = try await update.plan(device)
+      let outcome = try await update.run(device) { _ in }
+      #expect(plan.runningVersion == (hasVersion ? "v0" : nil) && outcome.versionBefore == plan.runningVersion)
+      #expect(outcome.versionAfter == (hasVersion ? "v1" : nil))
+    }
+  }
+
   /// The firmware is installed, so that a connection that fails now is a note.
   @Test func aDeviceThatComesBackWithoutItsBond() async throws {
     try await onLoop(with: DFUDevice()) { device in

@@ -142,3 +142,11 @@ package enum UnprovenUpdate: Error {
   /// The new image runs, but stays on trial after the confirmation, so the device reverts at its next restart.
   case notConfirmed
 }
+
+extension Client {
+  /// Reads the Firmware Revision String (2A26). Returns nil if the device has none.
+  func firmwareRevision() async throws -> String? {
+    guard let text = try await discover().characteristics.first(where: { $0.uuid == UUID(0x2A26) }) else { return nil }
+    return String(decoding: try await read(text.valueHandle), as: UTF8.self)
+  }
+}

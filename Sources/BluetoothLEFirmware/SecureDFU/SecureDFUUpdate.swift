@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import BluetoothLE
 
-/// An update by Nordic Secure DFU. Its bytes are those of the binaries, without the init packets. The device reports no versions.
+/// An update by Nordic Secure DFU. Its bytes are those of the binaries, without the init packets. Only the application may report a version.
 package final class SecureDFUUpdate: UpdateProcedure {
   private let files: DFUPackage
   private let options: UpdateOptions
   private var outcome = UpdateOutcome()
+  private var versionBefore: String?
   /// How the application is found after the last part.
   private var application = [RestartedIdentity.previousAddress, .same]
   /// The time in which a bootloader, and then the application, must come back.
@@ -20,6 +21,8 @@ package final class SecureDFUUpdate: UpdateProcedure {
     let table = try await device.client().discover()
     guard DFUTarget.isTarget(table) || DFUTarget.isButtonless(table) else { throw DFUError.noTarget }
     var plan = UpdatePlan()
+    versionBefore = try await version(device.client())
+    plan.runningVersion = versionBefore
     (plan.version, plan.hash) = (files.parts.last?.initPacket.firmwareVersion.map { String($0) }, files.parts.last?.initPacket.hash)
     plan.bytes = files.parts.reduce(0) { $0 + $1.binary.count }
     plan.steps = DFUTarget.isTarget(table) ? [] : [.enterBootloader]
@@ -29,6 +32,7 @@ package final class SecureDFUUpdate: UpdateProcedure {
 
   package func run(_ device: any UpdateDevice, _ onEvent: @escaping @LoopActor (UpdateEvent) throws -> Void) async throws -> UpdateOutcome {
     outcome = UpdateOutcome()
+    outcome.versionBefore = versionBefore
     for (index, part) in files.parts.enumerated() {
       let (isLast, step) = (index == files.parts.count - 1, UpdateStep.upload(index, of: files.parts.count))
       guard try await install(part, step, isLast: isLast, device, onEvent) else {
@@ -48,9 +52,16 @@ package final class SecureDFUUpdate: UpdateProcedure {
   /// Connects to the new application. The firmware is installed, so that no error of this connection is one of the update.
   /// - Returns: The note about a device that is not connected now.
   private func finish(_ device: any UpdateDevice) async throws -> UpdateNote? {
-    do { return try await restarted(device, as: application) == nil ? .notBackWithin(patience) : nil } catch
-      where !(error is CancellationError)
-    { return .notConnected(ReturnFailure(error)) }
+    do {
+      guard let client = try await restarted(device, as: application) else { return .notBackWithin(patience) }
+      outcome.versionAfter = try await version(client)
+      return nil
+    } catch  where !(error is CancellationError) { return .notConnected(ReturnFailure(error)) }
+  }
+
+  /// Reads the version of the application. Returns nil if there is none, or if the device refuses it.
+  private func version(_ client: Client) async throws -> String? {
+    do { return try await client.firmwareRevision() } catch GATTError.errorResponse { return nil }
   }
 
   private func restarted(_ device: any UpdateDevice, as identities: [RestartedIdentity]) async throws -> Client? {

@@ -13,8 +13,7 @@ package enum RunningFirmware {
       let list = try await ManagementClient.use(client) { try await $0.images() }
       return list.images.first { $0.image == 0 && $0.isActive }?.version
     }
-    guard let text = table.characteristics.first(where: { $0.uuid == UUID(0x2A26) }) else { return nil }
-    return String(decoding: try await client.read(text.valueHandle), as: UTF8.self)
+    return try await client.firmwareRevision()
   }
 
   /// Returns whether two texts name the same version, as `1.2.3+4` and `1.2.3.4` do.
