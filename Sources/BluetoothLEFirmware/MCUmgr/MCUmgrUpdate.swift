@@ -37,11 +37,9 @@ package final class MCUmgrUpdate: UpdateProcedure {
 
   package func run(_ device: any UpdateDevice, _ onEvent: @escaping @LoopActor (UpdateEvent) throws -> Void) async throws -> UpdateOutcome {
     (outcome, self.onEvent) = (UpdateOutcome(), onEvent)
-    let result: Result<Void, any Error>
-    do { result = .success(try await run(device)) } catch { result = .failure(error) }
+    try await run(device)
     await management?.close()
     management = nil
-    try result.get()
     return outcome
   }
 

@@ -57,13 +57,12 @@ package final class ManagementClient {
   /// Ends the subscription. Each client needs it: a second subscription on the link keeps the CCCD from being written in `clearServer`.
   package func close() async { try? await answers.cancel() }
 
-  /// Runs an operation with a client, which is closed at the end.
+  /// Runs an operation with a client, and closes it. After an error, the link is usually lost or ends, so nothing is sent.
   package static func use<T: Sendable>(_ client: Client, _ body: @LoopActor (ManagementClient) async throws -> T) async throws -> T {
     let management = try await ManagementClient(client)
-    let result: Result<T, any Error>
-    do { result = .success(try await body(management)) } catch { result = .failure(error) }
+    let value = try await body(management)
     await management.close()
-    return try result.get()
+    return value
   }
 
   // MARK: Requests
