@@ -179,7 +179,7 @@ package final class MCUmgrUpdate: UpdateProcedure {
       do {
         if management?.client !== client { management = try await ManagementClient(client) }
         if let management { return try await body(management) }
-      } catch  where ManagementClient.isLostLink(error, client) { client = try await device.reconnect(after: error) }
+      } catch  where client.isLost(by: error) { client = try await device.reconnect(after: error) }
     }
   }
 

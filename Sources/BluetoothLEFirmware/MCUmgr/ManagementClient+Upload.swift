@@ -67,7 +67,7 @@ extension ManagementClient {
   }
 }
 
-/// What an upload sends, and the fields of its requests with offset 0, all of which follow each restart.
+/// The bytes of an upload, and the fields of its requests with offset 0. Each restart of the upload sends all of them again.
 package struct UploadFields: Sendable {
   let bytes: [UInt8]
   /// The maximum length of a request, in bytes.

@@ -229,17 +229,13 @@ package final class ManagementClient {
   /// - Parameter bootMode: 1 for the bootloader, or the firmware loader, instead of the application.
   package func reset(bootMode: Int? = nil) async throws {
     let body = CBOR.present([("boot_mode", bootMode.map { .integer($0) })])
-    do { _ = try await request(.reset, body) } catch  where Self.isLostLink(error, client) {}
+    do { _ = try await request(.reset, body) } catch  where client.isLost(by: error) {}
   }
 
   /// Sets the name with which the firmware loader advertises.
   func setLoaderName(_ name: String) async throws {
     _ = try await request(.writeSetting, .map(["name": .text("fw_loader/adv_name"), "val": .bytes(Array(name.utf8))]))
     _ = try await request(.saveSettings)
-  }
-
-  static func isLostLink(_ error: any Error, _ client: Client) -> Bool {
-    client.closed != nil && !(error is ManagementError) && !(error is CancellationError)
   }
 }
 

@@ -32,7 +32,7 @@ package enum ManagementOperation: String, Hashable, Sendable, CaseIterable {
 }
 
 /// The reason why a request or an update with MCUmgr failed.
-package enum ManagementError: Error, Hashable, Sendable {
+package enum ManagementError: ProcedureError, Hashable, Sendable {
   case noService
   /// The device refused a request. Some devices add a text.
   case refused(ManagementOperation, ManagementRefusal, reason: String?)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an update has read from a device, and what is left to do.
+/// The state of a device as an update has read it, and the steps that are left.
 struct UpdateState: Sendable {
   let file: ImageFile
   let options: UpdateOptions

@@ -33,7 +33,7 @@ package enum RestartedIdentity: Hashable, Sendable {
   case same
   /// A Nordic bootloader without bonds advertises with the last byte of the address plus one.
   case nextAddress
-  /// The application that such a bootloader starts: the last byte of the bootloader's address minus one.
+  /// The application of such a bootloader. Its address is that of the bootloader with the last byte minus one.
   case previousAddress
   /// The address of the device before the update, as the user named it.
   case original
@@ -41,7 +41,7 @@ package enum RestartedIdentity: Hashable, Sendable {
   case named(String)
 }
 
-/// What an update will do.
+/// The steps of an update, and the facts that the user decides by.
 package struct UpdatePlan: Hashable, Sendable {
   /// The version that runs now, as the device reports it. Nil if it does not.
   package var runningVersion: String?
@@ -77,7 +77,7 @@ package enum UpdateEvent: Hashable, Sendable {
   case began(UpdateStep)
   /// The bytes of the current upload that were sent, that the device confirmed, and all.
   case progress(sent: Int, confirmed: Int, total: Int)
-  /// The upload goes on at this byte, because the device already has those before.
+  /// The upload continues at this byte. The device already has the bytes before it.
   case resumed(at: Int)
   case note(UpdateNote)
 }
@@ -129,7 +129,7 @@ package struct UpdateOutcome: Hashable, Sendable {
   package init() {}
 }
 
-/// The error of an update that was installed, but not proven.
+/// The reason why an installed update is not proven.
 package enum UnprovenUpdate: Error {
   /// The device did not come back. The new image is not confirmed, so the device reverts at its next restart if it can.
   case notBack(canRevert: Bool)
@@ -141,12 +141,4 @@ package enum UnprovenUpdate: Error {
   case sameVersion(String)
   /// The new image runs, but stays on trial after the confirmation, so the device reverts at its next restart.
   case notConfirmed
-}
-
-extension Client {
-  /// Reads the Firmware Revision String (2A26). Returns nil if the device has none.
-  func firmwareRevision() async throws -> String? {
-    guard let text = try await discover().characteristics.first(where: { $0.uuid == UUID(0x2A26) }) else { return nil }
-    return String(decoding: try await read(text.valueHandle), as: UTF8.self)
-  }
 }

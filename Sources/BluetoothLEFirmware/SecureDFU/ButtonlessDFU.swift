@@ -39,7 +39,7 @@ extension DFUTarget {
       try await client.writeRequest([1], to: button.valueHandle)
       guard let result = try await answer(to: 1, answers, within: limit) else { throw DFUError.noAnswer(nil, after: limit) }
       guard result == .success else { throw DFUError.buttonlessRefused(result) }
-    } catch  where DFUError.isLostLink(error, client) {}
+    } catch  where client.isLost(by: error) {}
     return name
   }
 
@@ -59,12 +59,5 @@ extension DFUTarget {
       if value.count >= 3, value[0] == 0x20, value[1] == opcode { return ButtonlessResult(value[2]) }
     }
     return nil
-  }
-}
-
-extension DFUError {
-  /// Whether an operation failed because its link ended.
-  @LoopActor static func isLostLink(_ error: any Error, _ client: Client) -> Bool {
-    client.closed != nil && !(error is DFUError) && !(error is CancellationError)
   }
 }

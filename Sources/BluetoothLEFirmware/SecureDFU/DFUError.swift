@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The reason why an update by Nordic Secure DFU failed.
-package enum DFUError: Error, Hashable, Sendable {
+package enum DFUError: ProcedureError, Hashable, Sendable {
   /// The device has neither the characteristics of a bootloader nor those that start one.
   case noTarget
   /// The bootloader refused a request. Only the result `extended` has an extended error.

@@ -13,7 +13,7 @@ package final class DFUTarget {
   private(set) var isResumed = false
   /// The number of packets for each of which the device sends a receipt. None below one.
   private var receipts: Int
-  /// Whether the packets of an object follow its `create` at once, and the device confirms them by itself. False after a loss.
+  /// Whether the packets of an object follow its `create` immediately, and the device confirms them by itself. False after a loss.
   private var overlaps: Bool
   /// Whether the device was told to send a receipt after the packets of an object of the maximum size.
   private var confirmsObjects = false

@@ -94,7 +94,7 @@ package final class SecureDFUUpdate: UpdateProcedure {
           await open.close()
           throw error
         }
-      } catch  where DFUError.isLostLink(error, client) {
+      } catch  where client.isLost(by: error) {
         outcome.resumptions += 1
         // The new application may have another address than the bootloader.
         if isLast, let target, target.isFinishing {

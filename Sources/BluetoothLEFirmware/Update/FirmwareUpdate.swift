@@ -6,7 +6,7 @@ package import BluetoothLE
 package final class FirmwareUpdate {
   private let file: FirmwareFile
   private let options: UpdateOptions
-  /// What the device speaks, and the procedure for it. Nil before `plan`.
+  /// The protocol of the device, and the procedure for it. Nil before `plan`.
   private var chosen: (kind: UpdateProtocol, procedure: any UpdateProcedure)?
   /// The result after `run` or after the end of `progress`.
   package private(set) var outcome: UpdateOutcome?
@@ -26,7 +26,7 @@ package final class FirmwareUpdate {
     return try await chosen.procedure.plan(device)
   }
 
-  /// Does what `plan` returned. Plans first if nobody has.
+  /// Does what `plan` returned. Calls `plan` first if no caller has.
   /// - Throws: The errors of `plan` and of `UpdateProcedure.run`.
   @discardableResult
   package func run(

@@ -70,7 +70,7 @@ package final class LinkedUpdateDevice: UpdateDevice {
   package func resuming<T: Sendable>(_ body: @LoopActor (Client) async throws -> T) async throws -> T {
     var client = try await client()
     while true {
-      do { return try await body(client) } catch  where DFUError.isLostLink(error, client) { client = try await reconnect(after: error) }
+      do { return try await body(client) } catch  where client.isLost(by: error) { client = try await reconnect(after: error) }
     }
   }
 

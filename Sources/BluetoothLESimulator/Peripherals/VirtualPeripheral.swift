@@ -7,7 +7,7 @@ package import BluetoothLE
 /// Without a connection, the device runs no loop timer. It catches up when a scanner or a central next needs the device.
 @LoopActor
 package final class VirtualPeripheral: Advertiser {
-  /// What runs now. A device that takes updates may become another one with each start.
+  /// The description that runs now. A device that takes updates may have another one after each start.
   package private(set) var description: PeripheralDescription
   /// The attributes with their current values, which all clients share.
   package let store: AttributeStore

@@ -3,7 +3,7 @@ import BluetoothLELinux
 /// The question before a step that cannot be undone.
 @LoopActor
 package enum Confirmation {
-  /// The time in which the user must answer. The connection to the device stays open meanwhile.
+  /// The time in which the user must answer. The connection to the device stays open during this time.
   private static let limit = Duration.seconds(60)
 
   /// Returns if the user agrees to the question. Asks only on a terminal.

@@ -21,7 +21,7 @@ package struct Update: PeerCommand {
   @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
 
-  @Argument(help: ArgumentHelp("More devices, then the file", valueName: "file"), completion: .file(extensions: ["zip", "bin", "hex"]))
+  @Argument(help: ArgumentHelp("The file, after further devices", valueName: "file"), completion: .file(extensions: ["zip", "bin", "hex"]))
   var words: [String]
 
   @Flag(help: "Show what the update would do, and write nothing") var dryRun = false

@@ -46,7 +46,7 @@ package struct BootloaderSettings: UpdateDescription {
     return AttributeDatabase.ServiceDescription(DFUTarget.service, [characteristic])
   }
 
-  /// What the device shows while the bootloader runs.
+  /// The description of the device while the bootloader runs.
   func bootloader(_ application: PeripheralDescription, name text: String) -> PeripheralDescription {
     typealias Service = AttributeDatabase.ServiceDescription
     typealias Characteristic = AttributeDatabase.CharacteristicDescription

@@ -18,14 +18,14 @@ package final class SecureBootloader: UpdatableFirmware {
     var copied = 0
   }
 
-  /// What is in RAM.
+  /// The state in RAM, which a power cut loses.
   struct Memory {
     /// The kind of object that the client selected or created last.
     var current: DFUObjectType?
     var initPacket: [UInt8] = []
     var initPacketSize = 0
     var object: [UInt8] = []
-    /// The size of the current object. Nil without one.
+    /// The size of the current object. Nil if there is none.
     var objectSize: Int?
     var (receipts, packets) = (0, 0)
   }

@@ -6,7 +6,7 @@ package import BluetoothLE
 package protocol UpdatableFirmware: AnyObject {
   /// The device in which the firmware runs.
   var host: VirtualPeripheral? { get set }
-  /// What the device shows after its next start: address, advertisements, attributes.
+  /// The address, the advertisements and the attributes of the device after its next start.
   var running: PeripheralDescription { get }
   var ledger: UpdateLedger { get set }
   /// Decides about a write, and takes it after the response. Returns nil for an attribute that has nothing to do with updates.
