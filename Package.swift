@@ -139,7 +139,7 @@ let package = Package(
       path: "Tests/TestSupport"),
     .testTarget(name: "TextTests", dependencies: ["TestSupport"]),
     .testTarget(name: "EventLoopTests", dependencies: ["BluetoothLE", "TestSupport"]),
-    .testTarget(name: "BluetoothTests", dependencies: ["BluetoothLE", "TestSupport"]),
+    .testTarget(name: "BasicsTests", dependencies: ["BluetoothLE", "TestSupport"]),
     .testTarget(name: "CryptoTests", dependencies: ["TestSupport"]),
     .testTarget(name: "ValuesTests", dependencies: ["BluetoothLE", "TestSupport"]),
     .testTarget(name: "CapturesTests", dependencies: ["Traces", "BluetoothLECompression", "TestSupport"]),
@@ -161,15 +161,15 @@ let package = Package(
     .testTarget(
       name: "SimulationTests",
       dependencies: ["BluetoothLESimulator", "BluetoothLEDeviceFiles", "BluetoothLE", "TestSupport"]),
-    .testTarget(name: "LEHostTests", dependencies: ["BluetoothLESimulator", "BluetoothLE", "TestSupport"]),
+    .testTarget(name: "HostTests", dependencies: ["BluetoothLESimulator", "BluetoothLE", "TestSupport"]),
     .testTarget(
       name: "LinuxIOTests", dependencies: ["Traces", "BluetoothLELinux", "BluetoothLE", "TestSupport", system]),
     .testTarget(
       name: "LinuxBluetoothTests",
       dependencies: ["BluetoothLELinux", "BluetoothLE", "TestSupport", "CBluetoothLEBlueZ", system]),
-    .testTarget(name: "FindingTests", dependencies: ["BluetoothLEDeviceFiles", "BluetoothLE", "TestSupport"]),
+    .testTarget(name: "ScanningTests", dependencies: ["BluetoothLEDeviceFiles", "BluetoothLE", "TestSupport"]),
     .testTarget(
-      name: "OperationsTests",
+      name: "LinksTests",
       dependencies: ["BluetoothLESimulator", "BluetoothLEDeviceFiles", "BluetoothLE", "TestSupport"]),
     .testTarget(name: "LibraryTests", dependencies: ["BluetoothLESimulator", "BluetoothLEDeviceFiles", "TestSupport"]),
     .testTarget(name: "TestReportsTests", dependencies: ["Scripts", "TestSupport"]),
