@@ -111,7 +111,7 @@ extension BrowserSession {
     // The session may be restoring it already.
     if connection.isBeingRestored { try await connection.untilRestored() }
     if connection.isOpen { return }
-    var policy = RetryPolicy()
+    var policy = ReconnectPolicy.forever
     // The first pause is short, because the user waits.
     policy.firstPause = .milliseconds(10)
     policy.deadline = EventLoop.shared.now.advanced(by: context.step.limits.connecting)

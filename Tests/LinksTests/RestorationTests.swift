@@ -149,7 +149,7 @@ import TestSupport
     let values = try await self.subscribe(["ff01"], on: connection)
     try await air.lose(connection)
     air.device.isAway = true
-    var options = RetryPolicy()
+    var options = ReconnectPolicy.forever
     options.deadline = EventLoop.shared.now.advanced(by: .seconds(20))
     do {
       try await air.session.restore(connection, options)

@@ -50,7 +50,7 @@ public struct BluetoothError: Error, Sendable, CustomStringConvertible {
   }
 
   /// Whether the cause may be temporary, so that an attempt on a new link may succeed.
-  public var mayPass: Bool { underlying.map { RetryPolicy.mayPass($0) } ?? false }
+  public var mayPass: Bool { underlying.map { ReconnectPolicy.mayPass($0) } ?? false }
 
   /// Runs `body`, and turns its errors into errors of the library. Cancellations stay as they are.
   static func wrapping<Value>(_ body: () async throws -> Value) async throws -> Value {

@@ -34,7 +34,7 @@ public final class ConnectedDevice: Sendable {
     request.looksUpName = true
     connection = try await OneShotLinks(adapter.session, SilentReporter(name: peripheral.name), nil).open(request)
     knownMTU = Guarded(connection.client.mtu)
-    lifeline.keep(connection, adapter.session, options.reconnect.attempts == 0 ? nil : options.reconnect.policy)
+    lifeline.keep(connection, adapter.session, options.reconnect.attempts == 0 ? nil : reconnection)
   }
 
   @LoopActor func close() async {
@@ -42,7 +42,13 @@ public final class ConnectedDevice: Sendable {
     await adapter.links.release(connection)
   }
 
-  var reconnection: RetryPolicy { options.reconnect.policy }
+  /// The policy of the options, with all its numbers in their ranges.
+  var reconnection: ReconnectPolicy {
+    var policy = options.reconnect
+    policy.attempts = policy.attempts.map { max(0, $0) }
+    (policy.firstPause, policy.longestPause) = (max(.milliseconds(1), policy.firstPause), max(.milliseconds(1), policy.longestPause))
+    return policy
+  }
 
   /// Runs a call on the link, after a restoration that may be under way.
   func call<Value: Sendable>(_ body: @escaping @LoopActor @Sendable (Connection) async throws -> Value) async throws -> Value {

@@ -26,6 +26,10 @@ public struct ConnectionOptions: Sendable {
   /// ``ConnectedDevice/pair(_:level:)``.
   public var pairing: (any PairingDelegate)?
   /// The policy for a lost link.
+  ///
+  /// A restored link has the same subscriptions and at least the same security, and asks for the same MTU. It does not ask again for the
+  /// interval, the PHY and the data length. Requests that were open when the link was lost still fail, because it is unknown whether the
+  /// device acted on them. Later ones wait for the new link.
   public var reconnect = ReconnectPolicy.never
 
   /// Creates options that demand nothing, ask for the largest MTU and never reconnect.
@@ -42,37 +46,5 @@ public struct ConnectionOptions: Sendable {
     var parameters = LinkParameterRequest(mtu: mtu, phy: phy, interval: interval)
     parameters.dataLength = dataLength
     return parameters
-  }
-}
-
-/// The policy for restoring a lost link: number of attempts, and pauses between them.
-///
-/// A restored link has the same subscriptions and at least the same security, and asks for the same MTU. It does not ask again for the
-/// interval, the PHY and the data length. Requests that were open when the link was lost still fail, because it is unknown whether the
-/// device acted on them. Later ones wait for the new link.
-public struct ReconnectPolicy: Sendable, Hashable {
-  /// The number of attempts after each loss. Less than 0 counts as 0. Nil means no limit.
-  public var attempts: Int?
-  /// The pause before the first attempt, at least 1 ms. It doubles with each attempt.
-  public var firstPause = Duration.milliseconds(500)
-  /// The longest pause between two attempts, at least 1 ms.
-  public var longestPause = Duration.seconds(30)
-
-  /// Creates a policy with pauses of 0.5 s to 30 s.
-  /// - Parameter attempts: The number of attempts after each loss. Nil means no limit.
-  public init(attempts: Int?) { self.attempts = attempts }
-
-  /// No attempt: a lost link ends the connection.
-  public static let never = ReconnectPolicy(attempts: 0)
-  /// Attempts without a limit.
-  public static let forever = ReconnectPolicy(attempts: nil)
-  /// Returns a policy with up to `count` attempts after each loss.
-  public static func times(_ count: Int) -> ReconnectPolicy { ReconnectPolicy(attempts: count) }
-
-  var policy: RetryPolicy {
-    var policy = RetryPolicy()
-    policy.attempts = attempts.map { max(0, $0) }
-    (policy.firstPause, policy.longestPause) = (max(.milliseconds(1), firstPause), max(.milliseconds(1), longestPause))
-    return policy
   }
 }

@@ -10,7 +10,7 @@ final class Lifeline {
   nonisolated init() {}
 
   /// - Parameter policy: Nil means no restoration.
-  func keep(_ connection: Connection, _ session: Session, _ policy: RetryPolicy?) {
+  func keep(_ connection: Connection, _ session: Session, _ policy: ReconnectPolicy?) {
     task = EventLoop.shared.spawn { [self] in
       do {
         while true {

@@ -11,7 +11,7 @@ package struct FailedRead: Error {
   package let cause: any Error
 }
 
-extension FailedRead: PassingError { package var mayPass: Bool { RetryPolicy.mayPass(cause) } }
+extension FailedRead: PassingError { package var mayPass: Bool { ReconnectPolicy.mayPass(cause) } }
 
 extension Client {
   /// Resolves a selector on this peer. A plain handle needs no discovery.

@@ -22,7 +22,7 @@ package struct IncompleteWrite: Error {
   }
 }
 
-extension IncompleteWrite: PassingError { package var mayPass: Bool { RetryPolicy.mayPass(cause) } }
+extension IncompleteWrite: PassingError { package var mayPass: Bool { ReconnectPolicy.mayPass(cause) } }
 
 extension Client {
   /// Writes a value to an attribute according to a plan.

@@ -69,8 +69,8 @@ extension DeviceLinks {
 
   /// Waits before the next attempt after a lost link.
   /// - Throws: `error` if a new link does not help, or if `policy` has no attempt left; `CancellationError`.
-  package func pause(after error: any Error, _ policy: inout RetryPolicy) async throws {
-    guard RetryPolicy.mayPass(error), let pause = policy.next() else { throw error }
+  package func pause(after error: any Error, _ policy: inout ReconnectPolicy) async throws {
+    guard ReconnectPolicy.mayPass(error), let pause = policy.next() else { throw error }
     reporter.report(.reconnecting(after: error, in: policy.longestPause > policy.firstPause ? pause : nil))
     let wake = EventLoop.shared.now.advanced(by: pause)
     try await EventLoop.shared.sleep(until: policy.deadline.map { min($0, wake) } ?? wake)
@@ -104,7 +104,7 @@ extension DeviceLinks {
       do { connection = try await connect(match, request, until: deadline, &pairings) } catch {
         let next = EventLoop.shared.now.advanced(by: .milliseconds(500))
         let reason = reporter.explained(error, facts)
-        guard request.waits, !(pairings?.areOver ?? false), RetryPolicy.mayPass(error), next < deadline else { throw reason }
+        guard request.waits, !(pairings?.areOver ?? false), ReconnectPolicy.mayPass(error), next < deadline else { throw reason }
         reporter.report(.stillWaiting(reason))
         // A device may refuse each attempt immediately.
         try await EventLoop.shared.sleep(until: next)
@@ -176,7 +176,7 @@ extension DeviceLinks {
   private func requestLinkLayer(_ parameters: LinkParameterRequest, of connection: Connection) async throws {
     for parameter in parameters.ofLinkLayer {
       do { reporter.report(.agreed(try await parameter.request(of: connection.link), requested: parameter)) } catch {
-        guard !RetryPolicy.mayPass(error), !(error is CancellationError) else { throw error }
+        guard !ReconnectPolicy.mayPass(error), !(error is CancellationError) else { throw error }
         reporter.report(.refused(parameter, error))
       }
     }

@@ -10,7 +10,7 @@ package final class FileDelivery {
     /// Whether to continue the last interrupted transfer of the same file.
     package var resumes = false
     /// The policy for reconnecting after the loss of an established link.
-    package var reconnection = RetryPolicy.times(0)
+    package var reconnection = ReconnectPolicy.never
     package var verification: Verification?
     /// The longest wait for the final report.
     package var patience = Duration.seconds(30)
@@ -148,7 +148,7 @@ package final class FileDelivery {
     let write = IncompleteWrite(
       mode: transfer.mode?.writeMode ?? .command, progress: transfer.progress, total: total, segments: .max, cause: cause,
       open: transfer.mode == .request ? transfer.segment ?? 0 : 0)
-    return InterruptedTransfer(write: write, isRemembered: isRemembered, isResumedHere: reconnects && RetryPolicy.mayPass(cause))
+    return InterruptedTransfer(write: write, isRemembered: isRemembered, isResumedHere: reconnects && ReconnectPolicy.mayPass(cause))
   }
 
   /// The longest remembered pause between two segments, in microseconds. Requests are as fast for a slower device.

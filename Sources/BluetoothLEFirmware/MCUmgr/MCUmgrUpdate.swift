@@ -115,7 +115,7 @@ package final class MCUmgrUpdate: UpdateProcedure {
       do { try await comeBack(device, as: mode == .firmwareLoader ? .original : .same) } catch ManagementError.notBack {
         try onEvent(.note(.notBackWithin(patience)))
         throw UnprovenUpdate.notBack(canRevert: mode.canRevert)
-      } catch  where !RetryPolicy.mayPass(error) && !(error is CancellationError) {
+      } catch  where !ReconnectPolicy.mayPass(error) && !(error is CancellationError) {
         // The new image may lack the service, or the bonds.
         throw UnprovenUpdate.unreadable(canRevert: mode.canRevert, error)
       }
@@ -156,7 +156,7 @@ package final class MCUmgrUpdate: UpdateProcedure {
       try await restart(device, as: .named(name), bootMode: 1)
     }
     if !state.isInstalled() {
-      do { try await upload(device) } catch  where runsApplication && outcome.bytes == 0 && !RetryPolicy.mayPass(error) {
+      do { try await upload(device) } catch  where runsApplication && outcome.bytes == 0 && !ReconnectPolicy.mayPass(error) {
         // The application is still whole. If the way back fails, the first error says more.
         if (try? await reset(device)) != nil { _ = try? await device.restarted(as: .original, within: patience) }
         throw error

@@ -113,7 +113,7 @@ package final class SecureDFUUpdate: UpdateProcedure {
   /// Connects again. A bootloader that lost its power may have started the old application, which has another address.
   private func reconnect(_ device: any UpdateDevice, after error: any Error) async throws -> Client {
     do { return try await device.reconnect(after: error) } catch let last
-      where application == [.previousAddress] && RetryPolicy.mayPass(last)
+      where application == [.previousAddress] && ReconnectPolicy.mayPass(last)
     {
       guard let client = try await device.restarted(as: .original, within: patience) else { throw last }
       return client

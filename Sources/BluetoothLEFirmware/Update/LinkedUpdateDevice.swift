@@ -13,7 +13,7 @@ package final class LinkedUpdateDevice: UpdateDevice {
   private var request: LinkRequest
   /// The addresses of the first and of the last connection.
   private var firstPeer, lastPeer: PeerAddress?
-  private var policy = RetryPolicy()
+  private var policy = ReconnectPolicy.forever
   /// The largest number of bytes of the current upload that the device has confirmed.
   private var furthest = 0
 
@@ -41,8 +41,7 @@ package final class LinkedUpdateDevice: UpdateDevice {
   }
 
   private func allowAttempts() {
-    policy = .times(Self.attempts)
-    policy.longestPause = .seconds(8)
+    policy = ReconnectPolicy(attempts: Self.attempts, longestPause: .seconds(8))
   }
 
   /// The address of the device, if it is another one than at the beginning.
@@ -59,7 +58,7 @@ package final class LinkedUpdateDevice: UpdateDevice {
       defer { self.policy = policy }
       do { try await links.pause(after: cause, &policy) } catch let last {
         // The loss of the link says more than the last attempt.
-        throw RetryPolicy.mayPass(last) ? error : last
+        throw ReconnectPolicy.mayPass(last) ? error : last
       }
       do { return try await connect() } catch { cause = error }
     }
@@ -100,7 +99,7 @@ package final class LinkedUpdateDevice: UpdateDevice {
     // The address alone has no name.
     (request.connects, request.waits, request.patience, request.looksUpName) = (true, true, patience, true)
     defer { (request.waits, request.patience) = (original.waits, original.patience) }
-    do { return try await connect() } catch  where RetryPolicy.mayPass(error) { return nil }
+    do { return try await connect() } catch  where ReconnectPolicy.mayPass(error) { return nil }
   }
 
   /// Returns the selector of the device after a restart. Nil for that of the user, if the device changes its address.

@@ -90,7 +90,7 @@ package struct Failure: PassingError, Equatable {
   }
 
   /// Whether an attempt on a new connection may succeed.
-  package var mayPass: Bool { origin.error.map { RetryPolicy.mayPass($0) } ?? false }
+  package var mayPass: Bool { origin.error.map { ReconnectPolicy.mayPass($0) } ?? false }
 
   /// Whether blectl refused the command line or an input file before the command did anything.
   package var isRefusal: Bool { kind == .usage || kind == .input }

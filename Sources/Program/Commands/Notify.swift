@@ -114,8 +114,8 @@ package struct Notify: ValueCommand {
   /// The state that the command keeps when its connection is lost.
   @LoopActor private final class State {
     var values = 0
-    /// The retry policy for lost connections. Its deadline is the end of `--duration`.
-    var reconnection = RetryPolicy()
+    /// The policy for lost connections. Its deadline is the end of `--duration`.
+    var reconnection = ReconnectPolicy.forever
     var hasStarted = false
     /// Whether the current connection has subscriptions.
     var isListening = false

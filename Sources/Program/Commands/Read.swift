@@ -103,7 +103,7 @@ package struct Read: ValueCommand {
   @LoopActor
   private func read(_ choices: [Choice], _ isWide: Bool, _ schedule: ReadSchedule, _ context: Context) async throws {
     let failures = ReadFailures(context, goesOn: isWide || attributes.count > 1, toleratesRefusals: isWide, isRepeated: true)
-    var policy = RetryPolicy()
+    var policy = ReconnectPolicy.forever
     while !schedule.isOver {
       do {
         try await context.withPeer(who.target, exchangingMTU: isWide, isRepeatable: true, restoring: schedule.rounds > 0) { connection in

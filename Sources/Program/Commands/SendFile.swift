@@ -125,7 +125,7 @@ package struct SendFile: PeerCommand {
     plan.transfer.pacing.provesEvery = ackEvery
     plan.offset = offset
     plan.resumes = resume
-    plan.reconnection = .times(reconnect)
+    plan.reconnection = ReconnectPolicy(attempts: reconnect, longestPause: .milliseconds(500))
     plan.verification = report.map { .notification($0) } ?? verify.map { _ in .readBack }
     plan.patience = step.limits.transaction
     plan.air = context.configuration.kindOfAir

@@ -132,7 +132,7 @@ extension Shell {
   /// Restores a lost connection in a single attempt.
   /// - Throws: The reason why the attempt failed; CancellationError.
   func restore(_ connection: Connection, of device: SessionDevice) async throws {
-    var policy = RetryPolicy.times(1)
+    var policy = ReconnectPolicy.times(1)
     policy.firstPause = .zero
     let restoration: Restoration
     do { restoration = try await process.session.restore(connection, policy) } catch {

@@ -40,7 +40,7 @@ package enum RestorationError: Error, Sendable {
 }
 
 extension RestorationError: PassingError {
-  package var mayPass: Bool { if case .gaveUp(_, _, let last?) = self { RetryPolicy.mayPass(last) } else { true } }
+  package var mayPass: Bool { if case .gaveUp(_, _, let last?) = self { ReconnectPolicy.mayPass(last) } else { true } }
 }
 
 extension Session {
@@ -52,7 +52,7 @@ extension Session {
   /// - Throws: `RestorationError`; `CancellationError`. The caller can restore the connection later.
   @discardableResult
   package func restore(
-    _ connection: Connection, _ policy: RetryPolicy = RetryPolicy(),
+    _ connection: Connection, _ policy: ReconnectPolicy = .forever,
     onEvent: @escaping @LoopActor (RestorationEvent) -> Void = { _ in }
   ) async throws -> Restoration {
     guard connections.contains(where: { $0 === connection }) else { throw RestorationError.ended }
@@ -78,7 +78,7 @@ extension Session {
         } catch {
           try Task.checkCancellation()
           last = error
-          guard RetryPolicy.mayPass(error) else {
+          guard ReconnectPolicy.mayPass(error) else {
             throw RestorationError.gaveUp(after: begin.duration(to: EventLoop.shared.now), tries: tries, last: error)
           }
         }
