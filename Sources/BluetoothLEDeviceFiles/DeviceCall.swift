@@ -71,7 +71,7 @@ extension Connection {
     do { request = try command.encode(values, number: calls.number) } catch { throw DeviceCallError.parameter(error) }
     // Check before subscribing: a request that cannot be written has no answer.
     let target = try await client.attribute(try command.to.selector, discovering: true)
-    let plan = try WritePlan(
+    let plan = try WriteProcedure(
       value: request.octets.count, properties: target.properties, mtu: client.mtu, mode: command.mode, chunk: command.chunk)
     var pacing = WritePacing(gap: command.gap)
     guard let answer = command.answer else {

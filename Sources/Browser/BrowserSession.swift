@@ -321,7 +321,7 @@ final class BrowserSession {
   func write(_ octets: [UInt8], to handle: AttributeHandle, _ mode: WriteMode, on connection: Connection) async throws {
     let client = connection.client
     let attribute = client.table?.attribute(at: handle)
-    let plan = try WritePlan(value: octets.count, properties: attribute?.properties, mtu: client.mtu, mode: mode)
+    let plan = try WriteProcedure(value: octets.count, properties: attribute?.properties, mtu: client.mtu, mode: mode)
     var pacing = WritePacing()
     pacing.provesArrival = true
     try await client.send(octets, to: handle, plan: plan, pacing: pacing)

@@ -53,7 +53,7 @@ enum GatttoolProcedure: Equatable, Sendable {
     case .write(let handle, let value):
       let isLong = value.count > client.mtu - 3
       try await client.write(
-        value, to: handle, plan: WritePlan(value: value.count, properties: nil, mtu: client.mtu, mode: isLong ? .long : .request))
+        value, to: handle, plan: WriteProcedure(value: value.count, properties: nil, mtu: client.mtu, mode: isLong ? .long : .request))
       try await say("Characteristic value was written successfully")
     case .command(let handle, let value): try await client.writeCommand(value.prefix(client.mtu - 3), to: handle)
     }

@@ -70,7 +70,7 @@ import TestSupport
     fixture.move(refusing: 0x04)
     var pacing = WritePacing()
     pacing.provesArrival = true
-    let plan = try WritePlan(value: 1, properties: nil, mtu: 23, mode: .command)
+    let plan = try WriteProcedure(value: 1, properties: nil, mtu: 23, mode: .command)
     let thrown = await #expect(throws: GATTError.self) {
       try await fixture.client.write([1], to: target.handle, plan: plan, pacing: pacing)
     }
@@ -89,7 +89,7 @@ import TestSupport
     let fixture = Fixture()
     fixture.peer.rules = [.init([0x16], [.pdu([0x01, 0x16, 7, 0, 0x06])], times: nil)]
     for mode in [WriteMode.long, .reliable] {
-      let plan = try WritePlan(value: count, properties: nil, mtu: 23, mode: mode)
+      let plan = try WriteProcedure(value: count, properties: nil, mtu: 23, mode: mode)
       let thrown = await #expect(throws: GATTError.self) {
         try await fixture.client.write([UInt8](repeating: 1, count: count), to: 7, plan: plan)
       }

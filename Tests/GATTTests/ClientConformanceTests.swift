@@ -151,7 +151,7 @@ import TestSupport
     case .readBy(let uuid): return try await client.read(uuid: uuid).first?.value
     case .readMultiple(let handles): return try await client.readMultiple(handles)
     case .write(let handle, let value, let mode):
-      try await client.write(value, to: handle, plan: WritePlan(value: value.count, properties: nil, mtu: client.mtu, mode: mode))
+      try await client.write(value, to: handle, plan: WriteProcedure(value: value.count, properties: nil, mtu: client.mtu, mode: mode))
     case .signed(let handle, let value, let signature):
       client.bearer.send(.signedWrite(handle, value: value, signature: signature))
     case .subscribe(let handle, let kind):

@@ -81,7 +81,7 @@ import TestSupport
           let table = try await client.discover()
           for item in table.characteristics { _ = try await client.read(item.valueHandle) }
           _ = try await client.read(uuid: AttributeUUID(0xA000))
-          let plan = try WritePlan(value: 40, properties: nil, mtu: client.mtu, mode: .reliable)
+          let plan = try WriteProcedure(value: 40, properties: nil, mtu: client.mtu, mode: .reliable)
           try await client.write([UInt8](repeating: 1, count: 40), to: 3, plan: plan)
           outcomes["success", default: 0] += 1
         } catch { outcomes[kind(error) ?? "", default: 0] += 1 }
@@ -145,7 +145,7 @@ import TestSupport
     let handle = handles.first ?? 1
     let range = HandleRange(handle, handles.count > 1 ? handles[1] : 0xFFFF)
     func write(_ count: Int, _ mode: WriteMode) async throws {
-      let plan = try WritePlan(value: count, properties: nil, mtu: client.mtu, mode: mode, chunk: nil)
+      let plan = try WriteProcedure(value: count, properties: nil, mtu: client.mtu, mode: mode, chunk: nil)
       try await client.write([UInt8](repeating: 0xAB, count: count), to: handle, plan: plan)
     }
     do {

@@ -36,7 +36,7 @@ import TestSupport
     async throws
     -> String
   {
-    let plan = try WritePlan(value: count, properties: properties, mtu: client.mtu, mode: mode, chunk: chunk)
+    let plan = try WriteProcedure(value: count, properties: properties, mtu: client.mtu, mode: mode, chunk: chunk)
     var steps: [WriteProgress] = []
     do { try await client.write((0..<count).map { UInt8($0 & 255) }, to: handle, plan: plan) { steps.append($0) } } catch {
       guard plan.mode == .request, let last = steps.last else { throw error }

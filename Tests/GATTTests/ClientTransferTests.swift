@@ -9,7 +9,7 @@ import TestSupport
     let peer = ScriptedPeer(far)
     let client = Client(near)
     near.isWritable = false
-    let plan = try WritePlan(value: 50, properties: nil, mtu: 23, mode: .command)
+    let plan = try WriteProcedure(value: 50, properties: nil, mtu: 23, mode: .command)
     var progress: [Int] = []
     let task = EventLoop.shared.spawn {
       do { try await client.write([UInt8](repeating: 1, count: 50), to: 0x10, plan: plan) { progress.append($0.sent) } } catch {
@@ -46,7 +46,7 @@ import TestSupport
     let (near, far) = MemoryChannel.pair()
     let peer = ScriptedPeer(far)
     let client = Client(near)
-    let plan = try WritePlan(value: 100_000, properties: nil, mtu: 23, mode: .command)
+    let plan = try WriteProcedure(value: 100_000, properties: nil, mtu: 23, mode: .command)
     var done = 0
     let task = EventLoop.shared.spawn { () -> Bool in
       do { try await client.write([UInt8](repeating: 1, count: 100_000), to: 0x10, plan: plan) { done = $0.sent } } catch {
@@ -68,7 +68,7 @@ import TestSupport
     let client = Client(near)
     let start = EventLoop.shared.now
     try await client.write(
-      [UInt8](repeating: 1, count: 6), to: 0x10, plan: WritePlan(value: 6, properties: nil, mtu: 23, mode: .request, chunk: 2),
+      [UInt8](repeating: 1, count: 6), to: 0x10, plan: WriteProcedure(value: 6, properties: nil, mtu: 23, mode: .request, chunk: 2),
       pacing: WritePacing(gap: .milliseconds(100)))
     #expect(start.duration(to: EventLoop.shared.now) >= .milliseconds(200))
     #expect(peer.received.count == 3)
@@ -86,7 +86,7 @@ import TestSupport
     defer { withExtendedLifetime(peer) {} }
     let client = Client(near)
     var last = WriteProgress()
-    let plan = try WritePlan(value: 100, properties: nil, mtu: 23, mode: mode, chunk: 20)
+    let plan = try WriteProcedure(value: 100, properties: nil, mtu: 23, mode: mode, chunk: 20)
     await #expect(throws: LinkLost("connection timeout")) {
       try await client.write([UInt8](repeating: 1, count: 100), to: 0x10, plan: plan, pacing: WritePacing(gap: .milliseconds(5))) {
         last = $0
@@ -106,7 +106,7 @@ import TestSupport
     pacing.provesEvery = row.every
     var steps: [WriteProgress] = []
     try await client.write(
-      [UInt8](repeating: 1, count: 80), to: 0x10, plan: WritePlan(value: 80, properties: nil, mtu: 23, mode: .command), pacing: pacing
+      [UInt8](repeating: 1, count: 80), to: 0x10, plan: WriteProcedure(value: 80, properties: nil, mtu: 23, mode: .command), pacing: pacing
     ) { steps.append($0) }
     #expect(steps.map(\.sent) == [20, 40, 60, 80, 80])
     #expect(zip(steps, steps.dropFirst()).allSatisfy { $0.confirmed <= $1.confirmed && $1.confirmed <= $1.sent })
@@ -121,7 +121,7 @@ import TestSupport
     far.delay = .milliseconds(50)
     let peer = ScriptedPeer(far) { pdu in [pdu[0] + 1] + (pdu[0] == 0x16 ? pdu.dropFirst() : []) }
     let client = Client(near)
-    let plan = try WritePlan(value: 200, properties: nil, mtu: 23, mode: .long)
+    let plan = try WriteProcedure(value: 200, properties: nil, mtu: 23, mode: .long)
     let task = EventLoop.shared.spawn { () -> Bool in
       do { try await client.write([UInt8](repeating: 1, count: 200), to: 0x10, plan: plan) } catch { return error is CancellationError }
       return false
@@ -139,7 +139,7 @@ import TestSupport
     let (near, far) = MemoryChannel.pair()
     let peer = ScriptedPeer(far)
     let client = Client(near)
-    let plan = try WritePlan(value: 20, properties: nil, mtu: 23, mode: .reliable)
+    let plan = try WriteProcedure(value: 20, properties: nil, mtu: 23, mode: .reliable)
     let task = EventLoop.shared.spawn {
       do { try await client.write([UInt8](repeating: 1, count: 20), to: 0x10, plan: plan) } catch {}
     }

@@ -41,7 +41,7 @@ import TestSupport
     for mtu in [23, 185, 247, 517] {
       for microseconds in [7500, 15_000, 30_000, 50_000] as [Int64] {
         let link = LinkCapacity(dataLength: dataLength, phy: phy, interval: .microseconds(microseconds))
-        let largest = WritePlan.largestSegment(mtu: mtu)
+        let largest = WriteProcedure.largestSegment(mtu: mtu)
         let best = link.rate(link.fastestSegment(mtu: mtu))
         for size in [20, 182, 244, 495, 500, 512, largest] where size <= largest {
           #expect(link.rate(size) <= best * 1.000_001, "\(size) on \(phy), \(dataLength), \(mtu), \(microseconds)")

@@ -84,7 +84,7 @@ import TestSupport
     let (client, peer) = Self.client()
     let item = ClientProcedureTests.notifying
     func write(_ octet: UInt8) async throws {
-      let plan = try WritePlan(value: 2, properties: nil, mtu: 23, mode: .request)
+      let plan = try WriteProcedure(value: 2, properties: nil, mtu: 23, mode: .request)
       try await client.write([octet, 0], to: 0x13, plan: plan)
     }
     let before = try await client.subscribe(item)

@@ -51,7 +51,7 @@ import TestSupport
     let items = try await client.discover().characteristics
     _ = try await client.read(5)
     #expect(client.description(of: items[0]) == ValueDescription(userDescription: "Door"))
-    try await client.write([0x41], to: 5, plan: try WritePlan(value: 1, properties: nil, mtu: client.mtu, mode: .request))
+    try await client.write([0x41], to: 5, plan: try WriteProcedure(value: 1, properties: nil, mtu: client.mtu, mode: .request))
     #expect(client.description(of: items[0]) == nil)
     try await client.readDescription(of: items[0])
     #expect(client.description(of: items[0])?.userDescription == "A" && Self.reads(peer) == ["0a0500", "0a0500", "0a0600"])

@@ -27,7 +27,7 @@ import TestSupport
 
     let beats = try await band.client.subscribe(band.client.characteristic(Selector("2a37")), kind: .auto)
     let target = try await panel.client.attribute(Selector("fff6"), discovering: true)
-    let plan = try WritePlan(value: 20_000, properties: target.properties, mtu: panel.client.mtu, mode: .command)
+    let plan = try WriteProcedure(value: 20_000, properties: target.properties, mtu: panel.client.mtu, mode: .command)
     try await panel.client.send([UInt8](repeating: 7, count: 20_000), to: target.handle, plan: plan)
     for value in [[0x00, 0x48], [0x00, 0x4A]] as [[UInt8]] { #expect(try await beats.next().value == value) }
 
@@ -59,7 +59,7 @@ import TestSupport
       """)
     let connection = try await air.connect(.name("mute"))
     let characteristic = try await connection.client.characteristic(Selector("fff1"))
-    let plan = try WritePlan(value: 1, properties: nil, mtu: connection.client.mtu, mode: .request)
+    let plan = try WriteProcedure(value: 1, properties: nil, mtu: connection.client.mtu, mode: .request)
     await #expect(throws: ATTError.self) { try await connection.client.write([0], to: characteristic.valueHandle, plan: plan) }
     #expect(!connection.isOpen)
     try await EventLoop.shared.sleep(for: .seconds(1))

@@ -6,7 +6,7 @@ struct TestAir {
   let central: HostCentral
 
   /// - Parameter text: Peripherals as in a file of `sim:FILE` (default: the presets).
-  init(_ text: String = Presets.text) async throws {
+  init(_ text: String = BuiltInDevices.text) async throws {
     let air = Air()
     air.add(try PeripheralFile.parse(Array(text.utf8), name: "test"))
     central = HostCentral(VirtualController(air: air), name: "sim")

@@ -18,7 +18,7 @@ import TestSupport
       let data = Array(Self.file[range])
       let options = TransferOptions()
       let segment = try options.segment(.command, mtu: client.mtu, link: LinkCapacity(dataLength: 251))
-      let plan = try WritePlan(value: data.count, properties: target.properties, mtu: client.mtu, mode: .command, chunk: segment)
+      let plan = try WriteProcedure(value: data.count, properties: target.properties, mtu: client.mtu, mode: .command, chunk: segment)
       var last = WriteProgress()
       try await client.send(data, to: target.handle, plan: plan, pacing: options.pacing(segment: segment)) { last = $0 }
       #expect(last == WriteProgress(sent: data.count, confirmed: data.count))
@@ -83,7 +83,7 @@ import TestSupport
     options.pacing.gap = .milliseconds(10)
     options.pacing.provesEvery = 2
     let segment = try options.segment(mode, mtu: 23, link: LinkCapacity())
-    let plan = try WritePlan(value: 200, properties: nil, mtu: 23, mode: mode.writeMode, chunk: segment)
+    let plan = try WriteProcedure(value: 200, properties: nil, mtu: 23, mode: mode.writeMode, chunk: segment)
     #expect(segment == 20 && plan.segments.count == 10)
     let sending = EventLoop.shared.spawn { () -> (any Error)? in
       do {
@@ -107,7 +107,7 @@ import TestSupport
     let (near, far) = MemoryChannel.pair()
     let peer = ScriptedPeer(far)
     let client = Client(near)
-    let plan = try WritePlan(value: 50, properties: nil, mtu: 23, mode: .command)
+    let plan = try WriteProcedure(value: 50, properties: nil, mtu: 23, mode: .command)
     await #expect(throws: Full.self) {
       try await client.send([UInt8](repeating: 1, count: 50), to: 0x10, plan: plan) { _ in throw Full() }
     }

@@ -10,9 +10,9 @@ import TestSupport
 
   /// The examples are the program's own files.
   @Test func theExamplesAreThoseThatComeWithTheProgram() throws {
-    #expect(try ExampleFiles.octets("gate-lock.json") == Array(ShippedDevices.lock.utf8))
-    #expect(try ExampleFiles.octets("band-7.json") == Array(ShippedDevices.band.utf8))
-    #expect(try ShippedDevices.all().map(\.name) == ["GateLock", "Band-7"])
+    #expect(try ExampleFiles.octets("gate-lock.json") == Array(ShippedDeviceFiles.lock.utf8))
+    #expect(try ExampleFiles.octets("band-7.json") == Array(ShippedDeviceFiles.band.utf8))
+    #expect(try ShippedDeviceFiles.all().map(\.name) == ["GateLock", "Band-7"])
   }
 
   // MARK: Random commands

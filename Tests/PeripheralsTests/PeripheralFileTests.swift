@@ -205,7 +205,7 @@ import TestSupport
     var accepted = 0
     hostile([Array(small.utf8)]) { if (try? PeripheralFile.parse($0, name: "x")) != nil { accepted += 1 } }
     #expect(accepted > 0)
-    hostile([Array(Presets.text.utf8)], mutations: 200) { _ = try? PeripheralFile.parse($0, name: "x") }
+    hostile([Array(BuiltInDevices.text.utf8)], mutations: 200) { _ = try? PeripheralFile.parse($0, name: "x") }
   }
 
   /// The manual's example is a valid file.

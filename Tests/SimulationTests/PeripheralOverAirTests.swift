@@ -9,7 +9,7 @@ import TestSupport
     _ body: @escaping @LoopActor (any Link, Client, AttributeTable) async throws -> T
   ) async throws -> T {
     let air = Air(seed: 7)
-    for description in try devices ?? Presets.peripherals() { air.add(VirtualPeripheral(description)) }
+    for description in try devices ?? BuiltInDevices.peripherals() { air.add(VirtualPeripheral(description)) }
     let central = HostCentral(VirtualController(air: air), name: "sim")
     try await central.start()
     let address = try #require(Address(text))
@@ -29,7 +29,7 @@ import TestSupport
       let write = try table.resolve(Selector("ffe1"))
       let answer = try #require(try table.resolve(Selector("ffe2")).characteristic)
       let subscription = try await client.subscribe(answer)
-      let plan = try WritePlan(value: value.count, properties: write.properties, mtu: client.mtu, mode: .auto)
+      let plan = try WriteProcedure(value: value.count, properties: write.properties, mtu: client.mtu, mode: .auto)
       #expect(plan.mode == .command && plan.segments.count == 6)
       try await client.write(value, to: write.handle, plan: plan, pacing: WritePacing(gap: .milliseconds(10)))
       #expect(try await subscription.next().value == Array("OPEN".utf8))

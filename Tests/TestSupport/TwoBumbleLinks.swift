@@ -37,7 +37,7 @@ package enum TwoBumbleLinks {
       let table = try await client.discover()
       try await client.writeRequest([0], to: try table.resolve(Selector("ffe8")).handle)
       let sink = try table.resolve(Selector("ffe9")).handle
-      let length = WritePlan.largestSegment(mtu: client.mtu)
+      let length = WriteProcedure.largestSegment(mtu: client.mtu)
       for start in stride(from: 0, to: picture.count, by: length) {
         try await client.writeCommand(picture[start..<min(start + length, picture.count)], to: sink)
       }

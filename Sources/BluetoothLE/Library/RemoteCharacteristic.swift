@@ -97,7 +97,7 @@ public struct RemoteCharacteristic: Sendable, CustomStringConvertible {
       let client = $0.client
       try await client.followingChanges(of: [selector]) {
         let attribute = try await client.attribute(selector, discovering: true)
-        let plan = try WritePlan(value: bytes.count, properties: attribute.properties, mtu: client.mtu, mode: procedure.mode)
+        let plan = try WriteProcedure(value: bytes.count, properties: attribute.properties, mtu: client.mtu, mode: procedure.mode)
         // A device drops commands in silence.
         if plan.mode == .command { try await client.checkCommands(to: attribute) }
         var pacing = WritePacing()

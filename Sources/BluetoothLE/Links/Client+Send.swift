@@ -29,7 +29,7 @@ extension Client {
   /// - Throws: `IncompleteWrite` with the progress if the write ends early; `GATTError` with 0x12 (Database Out Of Sync) if no byte was
   ///   sent; the errors of `progress`.
   package func send(
-    _ value: [UInt8], to handle: AttributeHandle, plan: WritePlan, pacing: WritePacing = WritePacing(),
+    _ value: [UInt8], to handle: AttributeHandle, plan: WriteProcedure, pacing: WritePacing = WritePacing(),
     progress: (@LoopActor (WriteProgress) throws -> Void)? = nil
   ) async throws {
     var last = WriteProgress()

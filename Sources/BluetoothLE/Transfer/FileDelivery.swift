@@ -169,8 +169,8 @@ package final class FileDelivery {
       if let characteristic = target.characteristic, !characteristic.properties.contains(.read) {
         throw ImpossibleVerification.notReadable(characteristic.uuid)
       }
-      let count = try await source.octets(at: transfer.offset, atMost: WritePlan.largestValue + 1).count
-      guard count <= WritePlan.largestValue else {
+      let count = try await source.octets(at: transfer.offset, atMost: WriteProcedure.largestValue + 1).count
+      guard count <= WriteProcedure.largestValue else {
         throw ImpossibleVerification.tooLong(source.count.map { $0 - transfer.offset })
       }
     }
@@ -196,7 +196,7 @@ package final class FileDelivery {
     let target = try await client.attribute(plan.attribute, discovering: true)
     let value = try await client.read(target.handle)
     // At most one value, so the bytes sent are still in memory. Earlier bytes may not be.
-    let sent = try await source.octets(at: transfer.offset, atMost: WritePlan.largestValue)
+    let sent = try await source.octets(at: transfer.offset, atMost: WriteProcedure.largestValue)
     if value[...] == sent { return .passed(from: transfer.offset) }
     if value.count == transfer.progress.sent, value.suffix(sent.count) == sent,
       ArrivalReport(of: value) == (try await transfer.proof()).whole

@@ -53,7 +53,7 @@ package struct TransferOptions: Sendable, Equatable {
   ///   - isSlower: Whether the device is slower than the link.
   /// - Throws: `GATTError` if `chunk` is less than 1 or too long for the MTU.
   package func segment(_ mode: Mode, mtu: Int, link: LinkCapacity, isSlower: Bool = false) throws(GATTError) -> Int {
-    let largest = WritePlan.largestSegment(mtu: mtu)
+    let largest = WriteProcedure.largestSegment(mtu: mtu)
     guard let chunk else {
       // A request costs a round trip, and a slow device its time, at any size. Commands fill whole link-layer packets.
       return mode == .request || isSlower ? largest : link.fastestSegment(mtu: mtu)

@@ -41,7 +41,7 @@ public final class Simulator: Sendable {
   /// Returns a new simulator with the devices of ``preset``.
   /// - Parameter isVirtual: Whether time is virtual. Use false beside a real adapter.
   public static func preset(isVirtual: Bool) -> Simulator {
-    Simulator(Result { () throws(FileEntryError) in try Presets.peripherals() }, seed: 1, isVirtual: isVirtual)
+    Simulator(Result { () throws(FileEntryError) in try BuiltInDevices.peripherals() }, seed: 1, isVirtual: isVirtual)
   }
 
   /// A radio of the simulator. Each `Adapter.open` makes another one, and all hear the same devices.

@@ -155,7 +155,7 @@ extension AdapterSpec {
   @LoopActor package static func air(_ file: String?) async throws -> Air {
     let air = Air()
     let descriptions =
-      if let file { try await peripherals(in: file) } else { try Presets.peripherals() }
+      if let file { try await peripherals(in: file) } else { try BuiltInDevices.peripherals() }
     air.add(descriptions)
     return air
   }

@@ -5,7 +5,7 @@ package final class AnswerWait {
   private let connection: Connection
   private let context: Context
   private let values: SubscribedValues
-  private var expected = ExpectedAnswers([], count: 1, failures: [])
+  private var expected = AnswerPatterns([], count: 1, failures: [])
   private var failureObserver: ValueObserver?
   private let failed = Wait<ValueEvent>()
   private var last: ValueEvent?
@@ -52,18 +52,18 @@ package final class AnswerWait {
   private func subscribe() async throws {
     let expected = try await patterns(options.expect)
     let failures = try await patterns(options.failOn)
-    self.expected = ExpectedAnswers(expected, count: options.expectCount ?? 1, failures: failures)
+    self.expected = AnswerPatterns(expected, count: options.expectCount ?? 1, failures: failures)
     if expected.isEmpty, failures.isEmpty {
       _ = try await ValueSenders.addAll(on: connection.client, indicates: options.indicate, context.output) {
         try await values.add($0, kind: $1)
       }
     }
-    var watched = ExpectedAnswers([], count: 1, failures: failures)
+    var watched = AnswerPatterns([], count: 1, failures: failures)
     failureObserver = connection.client.observeValues { [failed] in if watched.evaluate($0) != .neither { failed.resume(returning: $0) } }
   }
 
-  private func patterns(_ arguments: [PatternArgument]) async throws -> [ExpectedAnswers.Pattern] {
-    var patterns: [ExpectedAnswers.Pattern] = []
+  private func patterns(_ arguments: [PatternArgument]) async throws -> [AnswerPatterns.Pattern] {
+    var patterns: [AnswerPatterns.Pattern] = []
     for argument in arguments {
       let characteristic: Characteristic
       do { characteristic = try await connection.client.characteristic(try Selector(typed: argument.attribute)) } catch let error
@@ -76,7 +76,7 @@ package final class AnswerWait {
       }
       await context.describe(characteristic, on: connection)
       try await values.add(characteristic, kind: ValueSenders.kind(of: characteristic, indicates: options.indicate))
-      patterns.append(ExpectedAnswers.Pattern(characteristic.valueHandle, beginningWith: argument.octets))
+      patterns.append(AnswerPatterns.Pattern(characteristic.valueHandle, beginningWith: argument.octets))
     }
     return patterns
   }
@@ -95,7 +95,7 @@ package final class AnswerWait {
 
   private func takeArrived() async throws { while let (event, uuid) = try values.ready() { _ = try await take(event, uuid) } }
 
-  private func take(_ event: ValueEvent, _ uuid: UUID) async throws -> ExpectedAnswers.Verdict {
+  private func take(_ event: ValueEvent, _ uuid: UUID) async throws -> AnswerPatterns.Verdict {
     last = event
     let verdict = expected.evaluate(event)
     if case .failure = verdict { throw try await failure(event, isQueued: false) }

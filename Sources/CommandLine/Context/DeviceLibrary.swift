@@ -24,7 +24,7 @@ package enum DeviceLibrary {
     }
     let (own, unusable) = own(configuration)
     let simulated = try await simulated(adapter)
-    for devices in [own, simulated, try ShippedDevices.all()] {
+    for devices in [own, simulated, try ShippedDeviceFiles.all()] {
       let fitting = try await connection.fitting(devices)
       guard let first = fitting.first else { continue }
       for failure in unusable { note("Ignored a device file: \(failure.message)") }
@@ -58,7 +58,7 @@ package enum DeviceLibrary {
     if case .simulation(let file?) = adapter, let octets = try? InputFile.readIfThere(file, limit: 4 << 20) {
       simulated = try? DeviceFile.devices(among: octets, name: file)
     }
-    return [own(configuration).devices, simulated ?? [], (try? ShippedDevices.all()) ?? []]
+    return [own(configuration).devices, simulated ?? [], (try? ShippedDeviceFiles.all()) ?? []]
   }
 
   private static func simulated(_ adapter: AdapterSpec?) async throws -> [DeviceDescription] {

@@ -67,7 +67,7 @@ extension Failure {
         + "\"chunk\": \(limit)"
     case .tooLongForAttribute(let count, let segment, let mode):
       failure.message =
-        "\(count) bytes do not fit an attribute, which holds at most \(WritePlan.largestValue). If the device takes segments: in \(file), add "
+        "\(count) bytes do not fit an attribute, which holds at most \(WriteProcedure.largestValue). If the device takes segments: in \(file), add "
         + "\"chunk\": \(segment)" + (mode == .auto ? "" : " and \"mode\": \"request\" or \"command\"")
     case .segmentTooLong(let octets, let limit, let mtu):
       failure.message = "\"chunk\": \(octets) in \(file) is too large: a segment has at most \(limit) bytes at MTU \(mtu)."

@@ -68,11 +68,11 @@ extension GATTError: FailureConvertible {
         ErrorCode.requestNotSupported)
     case .tooLongForWriteRequest(let count, let limit, let mtu):
       .usage(
-        "\(count) bytes do not fit one Write Request: the limit is \(limit) at MTU \(mtu). For one value of up to \(WritePlan.largestValue) "
+        "\(count) bytes do not fit one Write Request: the limit is \(limit) at MTU \(mtu). For one value of up to \(WriteProcedure.largestValue) "
           + "bytes, use --mode long. To send segments, use --chunk \(limit).")
     case .tooLongForAttribute(let count, let segment, let mode):
       .usage(
-        "\(count) bytes do not fit an attribute, which holds at most \(WritePlan.largestValue). If the device takes segments, add --chunk "
+        "\(count) bytes do not fit an attribute, which holds at most \(WriteProcedure.largestValue). If the device takes segments, add --chunk "
           + "\(segment)\(mode == .auto ? "" : " and --mode request or command").")
     case .segmentTooLong(let octets, let limit, let mtu):
       .usage("--chunk \(octets) is too large: a segment has at most \(limit) bytes at MTU \(mtu).")
@@ -252,10 +252,10 @@ extension ClientNote {
     case .irregular(let entry): entry.text
     case .cutNotification: "A Multiple Handle Value Notification was cut. Its last value is lost."
     case .longNotification(let handle, let attribute):
-      "\(attribute?.shortName ?? "handle \(handle)") sent more bytes than an attribute can hold. Kept the first \(WritePlan.largestValue)."
+      "\(attribute?.shortName ?? "handle \(handle)") sent more bytes than an attribute can hold. Kept the first \(WriteProcedure.largestValue)."
     case .longValue(let handle, let attribute, let type):
       "\(type.map { "\($0) (handle \(handle))" } ?? attribute?.shortName ?? "handle \(handle)") returned more bytes than an attribute can hold. "
-        + "Kept the first \(WritePlan.largestValue)."
+        + "Kept the first \(WriteProcedure.largestValue)."
     case .noClientConfiguration(let item):
       "\(item.uuid) (handle \(item.valueHandle)) has no Client Characteristic Configuration (2902). Listening without subscribing."
     case .indicationsInstead(let item, let code):

@@ -111,7 +111,7 @@ extension ImpossibleVerification: FailureConvertible {
     case .notReadable(let uuid): .usage("Cannot verify with read-back: \(uuid) is not readable. Use --verify notify:ATTR")
     case .tooLong(let count):
       .usage(
-        "--verify read-back compares at most \(WritePlan.largestValue) bytes, not \(count.map { "\($0)" } ?? "more"). Use --verify notify:ATTR"
+        "--verify read-back compares at most \(WriteProcedure.largestValue) bytes, not \(count.map { "\($0)" } ?? "more"). Use --verify notify:ATTR"
       )
     }
   }

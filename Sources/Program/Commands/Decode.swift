@@ -218,7 +218,7 @@ package struct Decode: LoopCommand {
           + "blectl decode value UUID \(DisplayText.escape(input.last ?? ""))")
     }
     let input = try await DecodedInput(Array(input.dropFirst()), limit: Self.limit, context)
-    var problems = DecodeProblems("value", limit: WritePlan.largestValue, of: input, context.output)
+    var problems = DecodeProblems("value", limit: WriteProcedure.largestValue, of: input, context.output)
     var lines = DecodedOctets(input)
     while let (octets, line) = try await lines.next(&problems) {
       problems.add(DecodedText.problem(octets, of: uuid), line)

@@ -185,7 +185,7 @@ package struct Notify: ValueCommand {
 
   @LoopActor private func send(_ value: AssignmentArgument, _ client: Client, _ output: Output) async throws {
     let target = try await client.attribute(try Selector(typed: value.attribute), discovering: true)
-    let plan = try WritePlan(value: value.octets.count, properties: target.properties, mtu: client.mtu, mode: .auto, chunk: nil)
+    let plan = try WriteProcedure(value: value.octets.count, properties: target.properties, mtu: client.mtu, mode: .auto, chunk: nil)
     try await client.send(value.octets, to: target.handle, plan: plan)
     output.status("Wrote \(Quantity.octets(value.octets.count)) to \(target.uuid?.description ?? target.handle.description)")
   }

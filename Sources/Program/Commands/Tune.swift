@@ -143,7 +143,7 @@ package struct Tune: PeerCommand {
   }
 
   private func trials(for target: Attribute, mtu: Int, _ link: LinkCapacity) throws -> [TransferTrial] {
-    let largest = WritePlan.largestSegment(mtu: mtu)
+    let largest = WriteProcedure.largestSegment(mtu: mtu)
     let segments =
       try chunks() ?? [min(20, largest), link.fastestSegment(mtu: mtu)].reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     if let long = segments.first(where: { $0 > largest }) { throw GATTError.segmentTooLong(long, limit: largest, mtu: mtu) }

@@ -136,7 +136,7 @@ package struct Write: PeerCommand {
   /// Finds the attribute and writes the value. Returns how the value was written.
   @LoopActor private func send(
     _ bytes: [UInt8], to selector: Selector, on connection: Connection, _ context: Context
-  ) async throws -> (target: Attribute, plan: WritePlan) {
+  ) async throws -> (target: Attribute, plan: WriteProcedure) {
     let (client, output) = (connection.client, context.output)
     let mode = noProbe ? .command : chosenMode ?? context.options(for: connection).mode ?? .auto
     // A plain handle with an explicit mode needs no discovery.
@@ -153,7 +153,7 @@ package struct Write: PeerCommand {
     if readBack, let characteristic = target.characteristic, !characteristic.properties.contains(.read) {
       throw Failure(.usage, "Cannot read back \(characteristic.uuid): it is not readable. Nothing was written.")
     }
-    let plan = try WritePlan(value: bytes.count, properties: target.properties, mtu: client.mtu, mode: mode, chunk: chunk.number)
+    let plan = try WriteProcedure(value: bytes.count, properties: target.properties, mtu: client.mtu, mode: mode, chunk: chunk.number)
     if plan.mode == .command {
       if let note = refusedRead(of: target, connection) { output.note(note) }
       if !noProbe {
@@ -189,9 +189,9 @@ package struct Write: PeerCommand {
   }
 
   @LoopActor
-  private func report(_ target: Attribute, _ plan: WritePlan, _ count: Int, verified: Bool?, _ connection: Connection, _ output: Output)
-    async throws
-  {
+  private func report(
+    _ target: Attribute, _ plan: WriteProcedure, _ count: Int, verified: Bool?, _ connection: Connection, _ output: Output
+  ) async throws {
     if output.style.json {
       try await output.record {
         $0.string("event", "written")

@@ -87,7 +87,7 @@ struct CompletionDevices {
       let octets = try? InputFile.readIfThere(file, limit: PeripheralFile.maximumLength)
       descriptions = octets.flatMap { try? PeripheralFile.parse($0, name: file) }
     } else {
-      descriptions = try? Presets.peripherals()
+      descriptions = try? BuiltInDevices.peripherals()
     }
     return (descriptions ?? []).map { description in
       var view = DeviceView(description.address)

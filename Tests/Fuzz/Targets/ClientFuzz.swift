@@ -63,7 +63,7 @@ private final class Dialogue {
     default:
       let value = [UInt8](repeating: choice, count: Int(tape.number16() & 0x3FF))
       let mode = WriteMode.allCases[Int(choice >> 4) % WriteMode.allCases.count]
-      let plan = try WritePlan(value: value.count, properties: nil, mtu: client.mtu, mode: mode)
+      let plan = try WriteProcedure(value: value.count, properties: nil, mtu: client.mtu, mode: mode)
       try await client.write(value, to: handle, plan: plan)
     }
   }

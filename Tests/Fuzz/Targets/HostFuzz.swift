@@ -48,7 +48,7 @@ extension FuzzTarget {
   private static let lock = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_02), .random)
 
   /// The two most capable presets. More would add nothing.
-  private static let presets = ((try? Presets.peripherals()) ?? []).prefix(2)
+  private static let presets = ((try? BuiltInDevices.peripherals()) ?? []).prefix(2)
 
   @LoopActor private static func air() -> Air {
     let air = Air()

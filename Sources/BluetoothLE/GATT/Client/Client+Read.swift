@@ -49,7 +49,7 @@ extension Client {
     var value = Array(first.prefix(full))
     var isFull = first.count >= full
     var last = first.count
-    while isFull || isPerhapsCut(last), value.count < WritePlan.largestValue {
+    while isFull || isPerhapsCut(last), value.count < WriteProcedure.largestValue {
       let request = Request.readBlob(handle, offset: UInt16(clamping: value.count))
       // Attribute Not Long: a fixed-length value ended here. Invalid Offset: some peers reject an offset equal to the length.
       // If the value is probably complete, accept any error as its end.
@@ -61,9 +61,9 @@ extension Client {
       last = part.count
       isFull = last >= mtu - 1
     }
-    guard value.count > WritePlan.largestValue else { return value }
+    guard value.count > WriteProcedure.largestValue else { return value }
     onNote?(.longValue(handle, table?.attribute(at: handle), type: uuid))
-    return Array(value.prefix(WritePlan.largestValue))
+    return Array(value.prefix(WriteProcedure.largestValue))
   }
 
   /// Reads the attributes that selectors match, in order, with few round trips on a new connection without an MTU exchange.

@@ -194,8 +194,8 @@ extension Client {
 
   private func deliver(_ item: HandleValue, isIndication: Bool) {
     var value = item.value
-    if value.count > WritePlan.largestValue {
-      value = Array(value.prefix(WritePlan.largestValue))
+    if value.count > WriteProcedure.largestValue {
+      value = Array(value.prefix(WriteProcedure.largestValue))
       note(.longNotification, .longNotification(item.handle, table?.attribute(at: item.handle)))
     }
     let event = ValueEvent(handle: item.handle, value: value, isIndication: isIndication, wallClock: EventLoop.shared.wallClock)

@@ -8,7 +8,7 @@ extension Client {
   /// - Throws: GATTError, ATTError, the error that closed the channel, CancellationError, the errors of `progress`.
   ///   Cancels a failed long or reliable write on the peer, so that the peer writes nothing.
   package func write(
-    _ value: [UInt8], to handle: AttributeHandle, plan: WritePlan, pacing: WritePacing = WritePacing(),
+    _ value: [UInt8], to handle: AttributeHandle, plan: WriteProcedure, pacing: WritePacing = WritePacing(),
     progress: (@LoopActor (WriteProgress) throws -> Void)? = nil
   ) async throws {
     guard plan.segments.last?.upperBound == value.count else {
@@ -42,7 +42,7 @@ extension Client {
 
   /// Writes a value with Prepare Write Requests and one Execute Write Request (Vol 3 Part G §4.9.4, §4.9.5).
   private func prepareAndExecute(
-    _ value: [UInt8], _ handle: AttributeHandle, _ plan: WritePlan, _ progress: (@LoopActor (WriteProgress) throws -> Void)?
+    _ value: [UInt8], _ handle: AttributeHandle, _ plan: WriteProcedure, _ progress: (@LoopActor (WriteProgress) throws -> Void)?
   ) async throws {
     do {
       for segment in plan.segments {
@@ -62,7 +62,7 @@ extension Client {
     } catch {
       await cancelPreparedWrites()
       if plan.mode == .long, case GATTError.errorResponse(.requestNotSupported, to: _, on: let attribute) = error {
-        throw GATTError.noLongWrites(attribute ?? .handle(handle), count: value.count, limit: WritePlan.largestSegment(mtu: mtu))
+        throw GATTError.noLongWrites(attribute ?? .handle(handle), count: value.count, limit: WriteProcedure.largestSegment(mtu: mtu))
       }
       throw error
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The link parameters that determine the throughput of continuous Write Commands, and the best segment size for them.
+/// The link parameters that determine the throughput of continuous Write Commands.
 package struct LinkCapacity: Sendable, Equatable {
   /// The maximum link-layer payload that the local controller may send, 27…251 bytes. Nil counts as 251.
   package var dataLength: Int?
@@ -32,7 +32,7 @@ package struct LinkCapacity: Sendable, Equatable {
 
   private var coding: AirTime.Coding { phy == .coded && isS2 ? .codedS2 : AirTime.Coding(phy ?? .le1M) }
 
-  private var linkOctets: Int { min(max(dataLength ?? 251, 27), 251) }
+  var linkOctets: Int { min(max(dataLength ?? 251, 27), 251) }
 
   /// Detects from the rate of a transfer whether the Coded PHY uses S=2 coding instead of S=8.
   /// - Parameter octets: the number of bytes that the peer acknowledged in `time`. The function ignores numbers below 1000.
@@ -42,40 +42,5 @@ package struct LinkCapacity: Sendable, Equatable {
   }
 
   /// The length of a connection event in µs. Nil if the interval is unknown or above 200 ms.
-  private var event: Int? { interval.flatMap { $0 <= .milliseconds(200) ? Int($0 / .microseconds(1)) : nil } }
-
-  /// Returns the segment size in bytes with the highest throughput. Its link-layer PDUs are nearly full, and fill a connection event.
-  /// On short connection events, the choice changes the throughput by up to 60 %.
-  /// - Parameter mtu: the ATT_MTU in effect, 23…517.
-  package func fastestSegment(mtu: Int) -> Int {
-    let rates = rates(mtu: mtu)
-    // Among nearly equal rates, choose the size that loses least if a controller ends its events early. Controllers do not report it.
-    // This is one of the longer sizes, so a file needs fewer segments.
-    let enough = (rates.map(\.rate).max() ?? 0) * 0.997
-    var best = (segment: WritePlan.largestSegment(mtu: mtu), early: -1.0, rate: 0.0)
-    for (segment, rate) in rates where rate >= enough {
-      let early = self.rate(segment, guardTime: Self.guardTime)
-      if (early, rate, segment) > (best.early, best.rate, best.segment) { best = (segment, early, rate) }
-    }
-    return best.segment
-  }
-
-  /// Computes the throughput, in bytes per second, of each segment size that may be the fastest. Sizes are in bytes.
-  private func rates(mtu: Int) -> [(segment: Int, rate: Double)] {
-    let largest = WritePlan.largestSegment(mtu: mtu)
-    // If whole packets per event do not matter, k · LL − 7 ≤ MTU − 3 is best, or MTU − 3 itself.
-    let sizes = event == nil ? Array(stride(from: linkOctets - 7, to: largest, by: linkOctets)) + [largest] : Array(1...largest)
-    return sizes.map { ($0, rate($0)) }
-  }
-
-  /// The time that a controller may leave unused at the end of each connection event, in µs.
-  private static let guardTime = 500
-
-  /// Computes the maximum throughput of this link in bytes per second. Returns nil if a link parameter is unknown.
-  /// - Parameter mtu: the ATT_MTU in effect, 23…517.
-  package func limit(mtu: Int) -> Double? {
-    guard dataLength != nil, phy != nil, interval != nil else { return nil }
-    guard let limit = rates(mtu: mtu).map(\.rate).max(), limit > 0 else { return nil }
-    return limit
-  }
+  var event: Int? { interval.flatMap { $0 <= .milliseconds(200) ? Int($0 / .microseconds(1)) : nil } }
 }

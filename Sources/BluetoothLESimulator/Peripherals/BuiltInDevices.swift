@@ -2,16 +2,16 @@
 import BluetoothLE
 package import BluetoothLEDeviceFiles
 
-/// The peripherals of the adapter `sim`, in the format that `sim:FILE` takes.
-package enum Presets {
+/// The built-in devices of the simulator (adapter `sim`), in the format that `sim:FILE` takes.
+package enum BuiltInDevices {
   package static func peripherals() throws(FileEntryError) -> [PeripheralDescription] {
     try PeripheralFile.parse(Array(text.utf8), name: "sim")
   }
 
   package static let text = """
     [
-      \(ShippedDevices.lock),
-      \(ShippedDevices.band),
+      \(ShippedDeviceFiles.lock),
+      \(ShippedDeviceFiles.band),
       \(panel),
       \(safe)
     ]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The answers that a command expects. Classifies each unsolicited value of a peer as an answer, a failure or neither.
-package struct ExpectedAnswers: Sendable, Equatable {
+/// The patterns of the answers that a command waits for. Classifies each unsolicited value of a peer as an answer, a failure or neither.
+package struct AnswerPatterns: Sendable, Equatable {
   package struct Pattern: Sendable, Equatable {
     /// The handle of the characteristic's value.
     package let handle: AttributeHandle

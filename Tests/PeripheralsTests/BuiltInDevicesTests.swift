@@ -1,9 +1,9 @@
 import BluetoothLESimulator
 import TestSupport
 
-@Suite(.timeLimit(.minutes(15))) struct PeripheralPresetTests {
+@Suite(.timeLimit(.minutes(15))) struct BuiltInDevicesTests {
   @Test func whatIsInTheAir() throws {
-    let all = try Presets.peripherals()
+    let all = try BuiltInDevices.peripherals()
     let table = all.map {
       "\($0.name) \($0.address) \($0.mtu) \($0.linkLimits.dataLength) \(Hex.encode($0.advertising.data)) \(Hex.encode($0.advertising.scanResponse))"
     }
@@ -24,7 +24,7 @@ import TestSupport
 
   /// Writes a code in segments and returns the lock's answers.
   private func tryLock(_ segments: [[UInt8]], gap: Duration = .milliseconds(10)) async throws -> [String] {
-    try await onLoop(with: try Presets.peripherals()[0]) { lock in
+    try await onLoop(with: try BuiltInDevices.peripherals()[0]) { lock in
       let client = PeripheralTestClient(VirtualPeripheral(lock))
       #expect(client.ask("020502") == "031700")
       #expect(client.ask("12" + lock.configuration("ffe2") + "0100") == "13")
@@ -70,7 +70,7 @@ import TestSupport
   }
 
   @Test(.onLoop) @LoopActor func theLockForgetsWhenTheLinkIsLost() async throws {
-    let description = try Presets.peripherals()[1]
+    let description = try BuiltInDevices.peripherals()[1]
     let lock = VirtualPeripheral(description)
     let zeros = [0x52] + little(description.handle("ffe1")) + [UInt8](repeating: 0, count: 20)
     let first = PeripheralTestClient(lock)
@@ -87,7 +87,7 @@ import TestSupport
   }
 
   @Test(.onLoop) @LoopActor func theBandAnswersCommands() async throws {
-    let band = try Presets.peripherals()[2]
+    let band = try BuiltInDevices.peripherals()[2]
     let client = PeripheralTestClient(VirtualPeripheral(band))
     #expect(client.ask("0a" + band.hex("2a19")) == "0b3c")
     #expect(client.ask("0a" + band.hex("2a29")) == "0b53696d756c617465642042616e6473")
@@ -105,7 +105,7 @@ import TestSupport
   }
 
   @Test(.onLoop) @LoopActor func theHeartBeatsWhileSubscribed() async throws {
-    let band = try Presets.peripherals()[2]
+    let band = try BuiltInDevices.peripherals()[2]
     let client = PeripheralTestClient(VirtualPeripheral(band))
     try await EventLoop.shared.sleep(for: .seconds(10))
     #expect(client.take().isEmpty)
@@ -120,7 +120,7 @@ import TestSupport
   }
 
   @Test(.onLoop) @LoopActor func thePanelCountsAndChecks() async throws {
-    let panel = try Presets.peripherals()[3]
+    let panel = try BuiltInDevices.peripherals()[3]
     let peripheral = VirtualPeripheral(panel)
     let client = PeripheralTestClient(peripheral)
     #expect(client.ask("020502") == "03f700")

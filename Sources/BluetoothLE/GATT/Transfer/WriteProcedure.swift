@@ -5,7 +5,7 @@ package enum WriteMode: String, Sendable, CaseIterable {
 }
 
 /// The procedure and the segments for writing a value of a given length. A plan always covers the complete value.
-package struct WritePlan: Hashable, Sendable {
+package struct WriteProcedure: Hashable, Sendable {
   /// The procedure for the write, which is never `.auto`.
   package let mode: WriteMode
   /// The byte ranges of the value, one per request, command or Prepare Write. An empty value has one empty range.
@@ -46,9 +46,6 @@ package struct WritePlan: Hashable, Sendable {
     self.mode = mode == .auto ? .request : mode
     segments = count == 0 ? [0..<0] : stride(from: 0, to: count, by: size).map { $0..<min($0 + size, count) }
   }
-
-  /// Computes the maximum number of value bytes in one Write Request or Write Command: ATT_MTU − 3, but at most 512.
-  package static func largestSegment(mtu: Int) -> Int { max(1, min(mtu - 3, largestValue)) }
 }
 
 /// The pace of the segments of a write, and the confirmation of their arrival.

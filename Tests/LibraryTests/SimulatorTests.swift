@@ -4,7 +4,7 @@ import TestSupport
 @testable import BluetoothLESimulator
 
 /// The simulator that needs no file.
-@Suite(.timeLimit(.minutes(15))) struct PresetTests {
+@Suite(.timeLimit(.minutes(15))) struct SimulatorTests {
   init() { startLoop() }
 
   @Test func aWrongTextIsAnErrorOfOpen() async throws {

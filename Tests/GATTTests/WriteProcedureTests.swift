@@ -1,6 +1,6 @@
 import TestSupport
 
-@Suite(.timeLimit(.minutes(15))) struct ClientWritePlanTests {
+@Suite(.timeLimit(.minutes(15))) struct WriteProcedureTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let count: Int
     let properties: Properties?
@@ -43,7 +43,7 @@ import TestSupport
     Row(20, [.write], 23, .auto, -1, "1 or more"), Row(1000, [.writeWithoutResponse], 517, .command, 513, "at most 512"),
   ]) func table(_ row: Row) throws {
     do {
-      let plan = try WritePlan(value: row.count, properties: row.properties, mtu: row.mtu, mode: row.mode, chunk: row.chunk)
+      let plan = try WriteProcedure(value: row.count, properties: row.properties, mtu: row.mtu, mode: row.mode, chunk: row.chunk)
       let size = plan.segments[0].count
       let whole = plan.segments.prefix { $0.count == size }
       let rest = plan.segments.dropFirst(whole.count)
@@ -69,7 +69,7 @@ import TestSupport
     for mtu in [23, 24, 65, 185, 247, 515, 516, 517] {
       for count in 0...600 {
         for mode in WriteMode.allCases {
-          guard let plan = try? WritePlan(value: count, properties: nil, mtu: mtu, mode: mode, chunk: nil) else { continue }
+          guard let plan = try? WriteProcedure(value: count, properties: nil, mtu: mtu, mode: mode, chunk: nil) else { continue }
           let header = plan.mode == .long || plan.mode == .reliable ? 5 : 3
           #expect(plan.mode != .auto && plan.segments.allSatisfy { $0.count + header <= mtu && $0.count <= 512 })
           #expect(plan.segments.map(\.count).reduce(0, +) == count)

@@ -1,9 +1,9 @@
 import TestSupport
 
-@Suite(.timeLimit(.minutes(15))) struct ExpectedAnswersTests {
-  static func pattern(_ text: String) -> ExpectedAnswers.Pattern {
+@Suite(.timeLimit(.minutes(15))) struct AnswerPatternsTests {
+  static func pattern(_ text: String) -> AnswerPatterns.Pattern {
     let parts = text.split(separator: "=", omittingEmptySubsequences: false)
-    return ExpectedAnswers.Pattern(
+    return AnswerPatterns.Pattern(
       AttributeHandle(clamping: Int(parts[0]) ?? 0), beginningWith: parts.count > 1 ? Hex.decode(String(parts[1])) ?? [] : [])
   }
 
@@ -25,7 +25,7 @@ import TestSupport
       (["3"], 1, ["4", "3=46"], ["4=", "3=46", "3=45"], "01a", [0]),
     ] as [([String], Int, [String], [String], String, [Int])])
   func verdicts(_ expected: [String], _ count: Int, _ failures: [String], _ values: [String], _ verdicts: String, _ missing: [Int]) {
-    var answers = ExpectedAnswers(expected.map(Self.pattern), count: count, failures: failures.map(Self.pattern))
+    var answers = AnswerPatterns(expected.map(Self.pattern), count: count, failures: failures.map(Self.pattern))
     let said = values.map { text in
       let value = Self.pattern(text)
       switch answers.evaluate(ValueEvent(handle: value.handle, value: value.prefix, isIndication: false, wallClock: 0)) {

@@ -2,7 +2,7 @@
 // Written by scripts/update-devices from man/examples.
 
 /// The device files that the program contains. The adapter `sim` has their devices.
-package enum ShippedDevices {
+package enum ShippedDeviceFiles {
   package static func all() throws(FileEntryError) -> [DeviceDescription] {
     [
       try DeviceFile.parse(Array(lock.utf8), name: "gate-lock.json"),
