@@ -77,11 +77,14 @@ package final class Bearer {
   /// The encoded last Write Command, whose memory the bearer reuses for the next Write Command.
   private var writeCommand: [UInt8] = []
 
+  /// The default time limit of a transaction (Vol 3 Part F §3.3.3).
+  package nonisolated static let transactionTimeout = Duration.seconds(30)
+
   /// Creates a bearer on a channel, which receives nothing before `start`.
   /// - Parameters:
-  ///   - timeout: the time limit of a client or server transaction, after which the bearer closes (30 s in Vol 3 Part F §3.3.3).
+  ///   - timeout: the time limit of a client or server transaction, after which the bearer closes.
   ///   - rxMTU: the largest PDU that the bearer can receive, 23…517 bytes, for both roles.
-  package init(_ channel: any Channel, timeout: Duration = .seconds(30), rxMTU: Int = BearerState.largestMTU) {
+  package init(_ channel: any Channel, timeout: Duration = transactionTimeout, rxMTU: Int = BearerState.largestMTU) {
     self.channel = channel
     ownLimit = timeout
     state = BearerState(rxMTU: rxMTU)

@@ -45,9 +45,8 @@ package struct Decode: LoopCommand {
     case adv, att, hci, value, trace, firmware
   }
 
-  /// The maximum number of input bytes, except for traces.
+  /// The maximum number of input bytes, except for traces (`TraceReader.largestFile`).
   static let limit = 64 << 20
-  static let traceLimit = 256 << 20
 
   func validate() throws {
     if let what { try check(what) }
@@ -101,7 +100,7 @@ package struct Decode: LoopCommand {
       throw Failure(.usage, "decode trace takes one file, or - for standard input.")
     }
     let shown = name == "-" ? "standard input" : DisplayText.quote(name)
-    let file = if let read { read } else { try await DecodedInput.file(name, Self.traceLimit, isTrace: true, context) }
+    let file = if let read { read } else { try await DecodedInput.file(name, TraceReader.largestFile, isTrace: true, context) }
     var listing: TraceListing
     do { listing = try await TraceListing(file, context.output) } catch let error as MalformedPacket {
       if DecodedOctets.isLog(file) {

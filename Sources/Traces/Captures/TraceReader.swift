@@ -2,6 +2,9 @@ package import BluetoothLE
 
 /// A reader for the packets of a btsnoop, pcap, pcapng or PacketLogger file. `PackedCapture` unpacks these from other files.
 package struct TraceReader: Sendable {
+  /// The maximum length of a file with a trace, in bytes.
+  package static let largestFile = 256 << 20
+
   // One of them is set. An enumeration would copy the reader's state with each packet.
   private var snoop: SnoopReader?
   private var pcap: PcapReader?

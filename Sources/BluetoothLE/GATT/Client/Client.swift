@@ -74,7 +74,9 @@ package final class Client: BearerClient {
 
   /// Creates a client on a new bearer for an ATT channel.
   /// - Parameter timeout: the time limit of one ATT transaction, after which the bearer closes.
-  package convenience init(_ channel: any Channel, timeout: Duration = .seconds(30)) { self.init(Bearer(channel, timeout: timeout)) }
+  package convenience init(_ channel: any Channel, timeout: Duration = Bearer.transactionTimeout) {
+    self.init(Bearer(channel, timeout: timeout))
+  }
 
   /// The ATT_MTU in effect, 23…517.
   package var mtu: Int { bearer.mtu }

@@ -8,8 +8,8 @@ package final class Session {
   /// The time limits and the number of retries of a connection.
   package struct Limits: Sendable, Equatable {
     package var connecting = Duration.seconds(20)
-    /// The time limit of an ATT transaction, Vol 3 Part F §3.3.3.
-    package var transaction = Duration.seconds(30)
+    /// The time limit of an ATT transaction.
+    package var transaction = Bearer.transactionTimeout
     /// The number of retries after a failed connection attempt, or after the device closed the link without an answer.
     package var retries = 1
     /// The time limit for ending subscriptions.

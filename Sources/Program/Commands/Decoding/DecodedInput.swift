@@ -131,14 +131,14 @@ struct DecodedInput {
     }
     guard let word = words.first ?? (context.isInputFed ? "-" : nil) else { throw nothing }
     guard word == "-", !StandardInput.isFile else {
-      let octets = try await file(word, Decode.traceLimit, context)
+      let octets = try await file(word, TraceReader.largestFile, context)
       return (octets, octets)
     }
     var octets = try await beginning(context)
     if !isText(octets, isCut: true) || FirmwareFile.isFirmware(octets)
       || DecodeDetection.kinds(inLinesOf: octets, isCut: true)?.isEmpty != false
     {
-      octets += try await InputFile.read("-", limit: Decode.traceLimit) { [output = context.output] in tellOfWaiting("-", output) }
+      octets += try await InputFile.read("-", limit: TraceReader.largestFile) { [output = context.output] in tellOfWaiting("-", output) }
     }
     return (octets, octets)
   }
