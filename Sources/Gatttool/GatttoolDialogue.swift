@@ -21,7 +21,7 @@ final class GatttoolDialogue {
   private static let text = GatttoolText(isInteractive: true)
   private var editor: ReadlineDialogue?
   /// The number of running procedures. If the number is 0, virtual time stops while blectl waits for input.
-  private var running = 0 { didSet { EventLoop.shared.horizon = running == 0 ? EventLoop.shared.now : nil } }
+  private var running = 0 { didSet { EventLoop.shared.virtualTime.horizon = running == 0 ? EventLoop.shared.now : nil } }
   private var observer: ValueObserver?
 
   init(_ options: GatttoolOptions, _ context: Context) {
@@ -39,7 +39,7 @@ final class GatttoolDialogue {
     watchSignals(editor)
     running = 0
     defer {
-      EventLoop.shared.horizon = nil
+      EventLoop.shared.virtualTime.horizon = nil
       context.process.onSignal = nil
     }
     try await editor.run()

@@ -31,14 +31,14 @@ package final class KeyQuestion {
     let question = KeyQuestion(output, loop.now.advanced(by: limit), text)
     mode.enter(undoing: "")
     // The user types in real time.
-    let stoodStill = loop.timeStandsStill
-    loop.timeStandsStill = loop.isVirtual
+    let stoodStill = loop.virtualTime.standsStill
+    loop.virtualTime.standsStill = loop.isVirtual
     let clock = loop.spawn {
       repeat { question.show() } while (try? await EventLoop.shared.sleep(for: .seconds(1))) != nil
     }
     defer {
       clock.cancel()
-      loop.timeStandsStill = stoodStill
+      loop.virtualTime.standsStill = stoodStill
       mode.leave()
       output.clearTransient()
     }

@@ -83,9 +83,9 @@ package final class LineEditor: BottomLine {
     watch = EventLoop.shared.watch(input, .readable) { [weak self] _ in self?.read() }
     use()
     // The user types in real time.
-    EventLoop.shared.horizon = EventLoop.shared.now
+    EventLoop.shared.virtualTime.horizon = EventLoop.shared.now
     defer {
-      EventLoop.shared.horizon = nil
+      EventLoop.shared.virtualTime.horizon = nil
       self.wait = nil
       watch?.cancel()
       watch = nil
@@ -108,7 +108,7 @@ package final class LineEditor: BottomLine {
       wait?.resume(returning: nil)
       return
     }
-    if let horizon = EventLoop.shared.horizon { EventLoop.shared.horizon = horizon.advanced(by: Self.keyTime * count) }
+    EventLoop.shared.virtualTime.horizon = EventLoop.shared.virtualTime.horizon?.advanced(by: Self.keyTime * count)
     keys += pasted.pass(buffer[..<count])
     use()
   }

@@ -206,7 +206,7 @@ package final class ReadlineDialogue {
     let count = unsafe Glibc.read(STDIN_FILENO, &buffer, buffer.count)
     if count < 0, errno == EINTR || errno == EAGAIN { return }
     guard count > 0 else { return endOfInput() }
-    if let horizon = EventLoop.shared.horizon { EventLoop.shared.horizon = horizon.advanced(by: LineEditor.keyTime * count) }
+    EventLoop.shared.virtualTime.horizon = EventLoop.shared.virtualTime.horizon?.advanced(by: LineEditor.keyTime * count)
     use(mode == nil ? Array(buffer[..<count]) : pasted.pass(buffer[..<count]))
   }
 

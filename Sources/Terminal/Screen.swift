@@ -107,7 +107,7 @@ package final class Screen {
     guard isOpen else { return }
     isOpen = false
     pace?.cancel()
-    if EventLoop.shared.isVirtual { EventLoop.shared.timeStandsStill = false }
+    if EventLoop.shared.isVirtual { EventLoop.shared.virtualTime.standsStill = false }
     keyWatch?.cancel()
     signalWatch?.cancel()
     shim_screen_end()
@@ -136,7 +136,7 @@ package final class Screen {
     for _ in 0..<(EventLoop.shared.isVirtual ? 1 : 64) where isOpen {
       var key: Key?
       guard readKey(&key) else {
-        if EventLoop.shared.isVirtual { EventLoop.shared.timeStandsStill = true }
+        if EventLoop.shared.isVirtual { EventLoop.shared.virtualTime.standsStill = true }
         keyWatch?.setInterest(.readable)
         return
       }
@@ -150,7 +150,7 @@ package final class Screen {
   /// Reads the next key after `time` of virtual time. Does nothing in real time.
   private func letTimePass(_ time: Duration) {
     guard isOpen, EventLoop.shared.isVirtual else { return }
-    EventLoop.shared.timeStandsStill = false
+    EventLoop.shared.virtualTime.standsStill = false
     keyWatch?.setInterest([])
     pace?.cancel()
     pace = EventLoop.shared.schedule(after: time) { [weak self] in self?.readKeys() }

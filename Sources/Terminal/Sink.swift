@@ -186,7 +186,7 @@ package final class Sink {
       queue.removeFirst(head)
       head = 0
     }
-    if isBlocked, written > 0 { EventLoop.shared.waitForReader() }
+    if isBlocked, written > 0 { EventLoop.shared.virtualTime.waitsForReader = true }
     setWatch()
     guard written > 0 || failure != nil else { return }
     let all = waiting

@@ -8,10 +8,6 @@ import Synchronization
 /// A turn runs a limited batch of jobs, the handlers of ready descriptors and the due timers. A job that never suspends must limit
 /// itself to its share of a turn (`isShareSpent`).
 ///
-/// In virtual time, the loop does not wait for timers. When no job and no descriptor is ready, the clock jumps to the next timer. A
-/// 16-second transfer over the simulated air takes milliseconds and always has the same result. `Holds` has the rules for user's code on
-/// other threads.
-///
 /// A program runs the loop on its main thread (`run`). In a process that never does so, the loop starts its own thread with the first job.
 package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
   package static let shared = EventLoop()
@@ -34,10 +30,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   private let thread = Atomic<pthread_t>(0)
   private var isOwnThread = false
   private var isFinished = false
-  private var virtualNow: Int64 = 0
-  /// The wall clock at virtual time zero, in nanoseconds since 1970-01-01T00:00:00Z.
-  private var virtualStart: Int64 = 1_767_225_600_000_000_000
   package private(set) var isVirtual = false
+  package var virtualTime = VirtualTime()
   var holds = Holds()
 
   /// The state that other threads change. The pipe of `wakeRead` and `wakeWrite` wakes poll(2) for the jobs that they add.
@@ -194,41 +188,21 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     runDeferred()
     let isBusy = !jobs.isEmpty || !waitingForTurn.isEmpty || !deferred.isEmpty
     let ready = pollDescriptors(timeout: isBusy ? 0 : pollTimeout())
-    if isVirtual, !isBusy, !ready, hasReader {
-      hasReader = false
-      _ = pollDescriptors(timeout: Self.readersTime)
+    if isVirtual, !isBusy, !ready, virtualTime.waitsForReader {
+      virtualTime.waitsForReader = false
+      _ = pollDescriptors(timeout: VirtualTime.readersLimit)
       return
     }
-    if isVirtual, !isBusy, !ready, !hasForeignJobs.load(ordering: .acquiring), let due = nextDue { virtualNow = max(virtualNow, due) }
+    if isVirtual, !isBusy, !ready, !hasForeignJobs.load(ordering: .acquiring), let due = nextDue { virtualTime.jump(to: due) }
     for timer in timers.takeDue(now.nanoseconds) {
       shareLeft = Self.share
       timer.fire()
     }
   }
 
-  /// The real time that virtual time waits for a reader of blectl's output, in nanoseconds.
-  private static let readersTime: Int64 = 200_000_000
-  private var hasReader = false
-
-  /// The instant at which virtual time stops, because a user types in real time. Nil means no stop.
-  package var horizon: LoopClock.Instant?
-
-  /// The due time of the next timer, in nanoseconds of the loop's clock. Nil without a timer, or if virtual time must not reach the next
-  /// timer because of `horizon` or `holds`.
+  /// The due time of the next timer, in nanoseconds of the loop's clock. Nil without a timer, or if virtual time must not reach it.
   private var nextDue: Int64? {
-    guard let due = timers.next else { return nil }
-    guard isVirtual else { return due }
-    if let horizon, due > horizon.nanoseconds { return nil }
-    return due <= virtualNow || holds.allowAdvance(needsCall: isOwnThread) ? due : nil
-  }
-
-  /// Makes virtual time wait once for the reader of blectl's output, up to 0.2 s of real time.
-  package func waitForReader() { hasReader = true }
-
-  /// Whether virtual time waits without a limit for the user's or a script's next command. Callers set it while no command runs.
-  package var timeStandsStill: Bool {
-    get { horizon != nil }
-    set { horizon = newValue ? now : nil }
+    timers.next.flatMap { !isVirtual || virtualTime.mayReach($0, holds.allowAdvance(needsCall: isOwnThread)) ? $0 : nil }
   }
 
   /// Runs the ready jobs and the jobs that they make ready, up to `batch` jobs and steps.
@@ -298,10 +272,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   }
 
   /// Returns the time in nanoseconds that poll(2) may wait. Nil means no limit.
-  private func pollTimeout() -> Int64? {
-    guard let due = nextDue else { return nil }
-    return isVirtual ? 0 : max(0, due - now.nanoseconds)
-  }
+  private func pollTimeout() -> Int64? { nextDue.map { isVirtual ? 0 : max(0, $0 - now.nanoseconds) } }
 
   /// The time in milliseconds after which a loop without a pipe looks for jobs of other threads.
   private static let longestSleep: Int32 = 10
@@ -369,15 +340,14 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   // MARK: Time
 
   package var now: LoopClock.Instant {
-    if isVirtual { return LoopClock.Instant(nanoseconds: virtualNow) }
-    return LoopClock.Instant(nanoseconds: Self.time(of: CLOCK_MONOTONIC))
+    LoopClock.Instant(nanoseconds: isVirtual ? virtualTime.now : Self.time(of: CLOCK_MONOTONIC))
   }
 
   /// The current time in nanoseconds since 1970-01-01T00:00:00Z. Virtual time starts at 2026-01-01T00:00:00Z, so output is reproducible.
   /// The program can set the clock in virtual time only.
   package var wallClock: Int64 {
-    get { isVirtual ? virtualStart &+ virtualNow : Self.realTime }
-    set { virtualStart = newValue &- virtualNow }
+    get { isVirtual ? virtualTime.start &+ virtualTime.now : Self.realTime }
+    set { virtualTime.start = newValue &- virtualTime.now }
   }
 
   /// The time of the machine's clock, even in virtual time, in nanoseconds since 1970-01-01T00:00:00Z.

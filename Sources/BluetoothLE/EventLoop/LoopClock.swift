@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The loop's clock, which counts monotonic nanoseconds, or virtual time that advances only when no job, descriptor or timer is due.
+/// The times of the loop's clock, which counts monotonic nanoseconds, or `VirtualTime`.
 package enum LoopClock {
   package struct Instant: InstantProtocol, Sendable {
     /// The nanoseconds since an arbitrary start (real time) or since the program's start (virtual time).

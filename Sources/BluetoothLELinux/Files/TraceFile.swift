@@ -120,7 +120,7 @@ package final class TraceFile {
       while queue.isEmpty, !rest.isEmpty { rest = rest.dropFirst(try SystemCall.write(file.rawValue, rest)) }
     } catch .wouldBlock {
       // It waits, like the rest.
-      EventLoop.shared.waitForReader()
+      EventLoop.shared.virtualTime.waitsForReader = true
     }
     guard !rest.isEmpty else { return }
     guard queued + rest.count <= Self.limit else { throw .resourceTemporarilyUnavailable }
@@ -139,7 +139,7 @@ package final class TraceFile {
         isRead = true
       }
     } catch .wouldBlock {
-      if isRead { EventLoop.shared.waitForReader() }
+      if isRead { EventLoop.shared.virtualTime.waitsForReader = true }
       return
     } catch {
       fail(error)

@@ -24,10 +24,10 @@ package final class OpenQuestions {
     let question = Question(wanted: wanted, accepts: accepts, answer: Wait())
     open[id] = question
     // The program answers in real time.
-    EventLoop.shared.timeStandsStill = EventLoop.shared.isVirtual
+    EventLoop.shared.virtualTime.standsStill = EventLoop.shared.isVirtual
     defer {
       open[id] = nil
-      EventLoop.shared.timeStandsStill = areOpen && EventLoop.shared.isVirtual
+      EventLoop.shared.virtualTime.standsStill = areOpen && EventLoop.shared.isVirtual
     }
     return try await question.answer.value()
   }

@@ -71,7 +71,7 @@ final class InputSession {
     let reading = isJSON ? EventLoop.shared.spawn { await self.read() } : nil
     defer {
       reading?.cancel()
-      EventLoop.shared.timeStandsStill = false
+      EventLoop.shared.virtualTime.standsStill = false
     }
     while true {
       if shell.isOver { endLines() }
@@ -95,7 +95,7 @@ final class InputSession {
   private func settle() {
     change.resume(returning: ())
     change = Wait()
-    if isIdle { EventLoop.shared.timeStandsStill = reader.isWaiting }
+    if isIdle { EventLoop.shared.virtualTime.standsStill = reader.isWaiting }
   }
 
   /// Ends the input after `exit`. Discards the lines that the session has read but not started.
@@ -114,9 +114,9 @@ final class InputSession {
   }
 
   private func readLine() async throws {
-    EventLoop.shared.timeStandsStill = isIdle || shell.process.questions.areOpen
+    EventLoop.shared.virtualTime.standsStill = isIdle || shell.process.questions.areOpen
     let line = try await reader.next()
-    EventLoop.shared.timeStandsStill = false
+    EventLoop.shared.virtualTime.standsStill = false
     if shell.isOver { return }
     number += 1
     switch line {

@@ -69,11 +69,11 @@ extension InteractiveShell {
   private func learn(_ connection: Connection) {
     guard learning == nil else { return }
     // Let virtual time continue although blectl waits for a key.
-    EventLoop.shared.horizon = nil
+    EventLoop.shared.virtualTime.horizon = nil
     learning = EventLoop.shared.spawn { [weak self, editor] in
       await self?.ask(connection)
       self?.learning = nil
-      if editor.isActive { EventLoop.shared.horizon = EventLoop.shared.now }
+      if editor.isActive { EventLoop.shared.virtualTime.horizon = EventLoop.shared.now }
       editor.completeAgain()
     }
   }
