@@ -188,7 +188,7 @@ package struct Configuration: Sendable {
   // MARK: Heard devices
 
   /// Returns the devices that earlier commands heard. `air` names the radio, such as `hci`. Empty if the state file is unreadable.
-  package func heard(on air: String) -> ScannedDevices { ScannedDevices(parsing: log(heardPath), air: air) }
+  package func heard(on air: String) -> HeardDevices { HeardDevices(parsing: log(heardPath), air: air) }
 
   /// Returns the latest attribute records for which `isWanted` returns true, at most `limit`.
   package func attributes(limit: Int, where isWanted: (KnownAttributes.Record) -> Bool) -> [KnownAttributes.Record] {
@@ -204,8 +204,8 @@ package struct Configuration: Sendable {
   }
 
   /// Stores heard devices and discovered attributes for the completion of later command lines. Ignores errors.
-  func remember(_ heard: ScannedDevices.Record, _ found: [KnownAttributes.Record]) {
-    try? append(heard.line, to: heardPath) { ScannedDevices(parsing: $0).log }
+  func remember(_ heard: HeardDevices.Record, _ found: [KnownAttributes.Record]) {
+    try? append(heard.line, to: heardPath) { HeardDevices(parsing: $0).log }
     if !found.isEmpty { try? append(found.flatMap(\.line), to: attributesPath) { KnownAttributes(parsing: $0).log } }
   }
 

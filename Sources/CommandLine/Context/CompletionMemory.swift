@@ -54,7 +54,7 @@ package final class CompletionMemory {
   func write() {
     let devices = seen.heard
     guard let air, !devices.isEmpty else { return }
-    configuration.remember(ScannedDevices.Record(air: air, time: RealTime.now / 1_000_000_000, devices: devices), found)
+    configuration.remember(HeardDevices.Record(air: air, time: RealTime.now / 1_000_000_000, devices: devices), found)
   }
 }
 

@@ -16,7 +16,7 @@ package final class RecentDevices {
   }
 
   /// The devices to store for later commands.
-  var heard: [ScannedDevices.Device] { order.elements.map { .init($0, name: facts[$0]?.name, rssi: facts[$0]?.rssi) } }
+  var heard: [HeardDevices.Device] { order.elements.map { .init($0, name: facts[$0]?.name, rssi: facts[$0]?.rssi) } }
 
   package init() {}
 

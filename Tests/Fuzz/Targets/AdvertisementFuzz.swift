@@ -66,8 +66,8 @@ extension FuzzTarget {
     expect(KnownDevices.last(in: bytes)?.peer == devices.devices(on: nil).last?.peer, "another device is the last one")
     let memory = TransferMemory(parsing: bytes)
     expect(TransferMemory(parsing: memory.log).log == memory.log, "what is written of transfers is read as others")
-    let heard = ScannedDevices(parsing: bytes)
-    expect(ScannedDevices(parsing: heard.log) == heard, "what is written of heard devices is read as others")
+    let heard = HeardDevices(parsing: bytes)
+    expect(HeardDevices(parsing: heard.log) == heard, "what is written of heard devices is read as others")
     let attributes = KnownAttributes(parsing: bytes)
     expect(KnownAttributes(parsing: attributes.log) == attributes, "what is written of attributes is read as others")
   }

@@ -16,7 +16,7 @@ package struct KnownAttributes: Sendable, Equatable {
       service: UUID, uuid: UUID, handle: AttributeHandle, properties: Properties, description: ValueDescription = ValueDescription()
     ) {
       (self.service, self.uuid, self.handle, self.properties) = (service, uuid, handle, properties)
-      let name = description.userDescription.flatMap { $0.utf8.count > ScannedDevices.longestName ? nil : $0 }
+      let name = description.userDescription.flatMap { $0.utf8.count > HeardDevices.longestName ? nil : $0 }
       self.description = ValueDescription(
         userDescription: name, formats: description.formats.count > KnownAttributes.mostFormats ? [] : description.formats)
     }
@@ -27,7 +27,7 @@ package struct KnownAttributes: Sendable, Equatable {
     /// The name of the adapter's air (radio environment). In another air, the address may belong to another device.
     package let air: String
     package let peer: PeerAddress
-    /// The name that the device advertised. Nil if unknown or longer than `ScannedDevices.longestName` bytes.
+    /// The name that the device advertised. Nil if unknown or longer than `HeardDevices.longestName` bytes.
     package let name: UntrustedText?
     /// The selector that found the device. Nil if that selector was an address.
     package let selector: PeerSelector?
@@ -37,7 +37,7 @@ package struct KnownAttributes: Sendable, Equatable {
     package init(air: String, peer: PeerAddress, name: UntrustedText?, selector: PeerSelector?, items: [Item]) {
       self.air = air
       self.peer = peer
-      self.name = name.flatMap { $0.raw.utf8.count > ScannedDevices.longestName ? nil : $0 }
+      self.name = name.flatMap { $0.raw.utf8.count > HeardDevices.longestName ? nil : $0 }
       if case .address? = selector { self.selector = nil } else { self.selector = selector }
       self.items = Array(items.prefix(KnownAttributes.longest))
     }

@@ -1,9 +1,9 @@
 import TestSupport
 
 /// Tests the two logs for completion. Their contents come from strangers, and their lines may be damaged.
-@Suite(.timeLimit(.minutes(15))) struct ScannedDevicesTests {
-  private typealias Device = ScannedDevices.Device
-  private typealias Record = ScannedDevices.Record
+@Suite(.timeLimit(.minutes(15))) struct HeardDevicesTests {
+  private typealias Device = HeardDevices.Device
+  private typealias Record = HeardDevices.Record
 
   private func record(_ time: Int64, _ devices: [Device], air: String = "hci") -> Record { Record(air: air, time: time, devices: devices) }
 
@@ -15,15 +15,15 @@ import TestSupport
     let (first, second) = (record(10, [lock]), record(20, [band], air: "tcp:rig:7000"))
     let written = log(first, second)
     #expect(written.count { $0 == 0x0A } == 2)
-    #expect(ScannedDevices(parsing: written).records == [second, first])
-    #expect(ScannedDevices(parsing: written, air: "hci").records == [first])
-    #expect(ScannedDevices(parsing: ScannedDevices(parsing: written).log) == ScannedDevices(parsing: written))
-    #expect(ScannedDevices(parsing: []).records.isEmpty)
+    #expect(HeardDevices(parsing: written).records == [second, first])
+    #expect(HeardDevices(parsing: written, air: "hci").records == [first])
+    #expect(HeardDevices(parsing: HeardDevices(parsing: written).log) == HeardDevices(parsing: written))
+    #expect(HeardDevices(parsing: []).records.isEmpty)
   }
 
   /// Connected devices come first, then strong ones, then earlier ones. Each appears once, under its latest name.
   @Test func theLatestAndStrongestStandFirst() {
-    let heard = ScannedDevices(
+    let heard = HeardDevices(
       parsing: log(
         record(10, [Device(peer(1), name: "Old", rssi: -30), Device(peer(4), name: "Far", rssi: -90)]),
         record(20, [Device(peer(1), name: "One", rssi: -80), Device(peer(2), name: "Two", rssi: -40)]),
@@ -42,7 +42,7 @@ import TestSupport
     String(repeating: "[", count: 5000),
   ]) func brokenLinesArePassedOver(_ line: String) {
     let (one, two) = (record(1, [Device(peer(1), name: "One", rssi: -1)]), record(2, [Device(peer(3), name: "Three", rssi: -2)]))
-    #expect(ScannedDevices(parsing: log(one) + line.utf8 + [0x0A] + log(two) + line.utf8).records == [two, one])
+    #expect(HeardDevices(parsing: log(one) + line.utf8 + [0x0A] + log(two) + line.utf8).records == [two, one])
     #expect(KnownAttributes(parsing: Array(line.utf8)).records.isEmpty)
   }
 
@@ -54,11 +54,11 @@ import TestSupport
         Device(peer(UInt64(time * 1000 + $0)), name: UntrustedText(String(repeating: "\u{1}", count: 64)), rssi: Int8(-1 - $0 % 100))
       }
       let record = record(Int64(time), devices)
-      #expect(record.devices.count == ScannedDevices.capacity && record.devices.allSatisfy { $0.rssi ?? 0 > -15 })
+      #expect(record.devices.count == HeardDevices.capacity && record.devices.allSatisfy { $0.rssi ?? 0 > -15 })
       written += record.line
     }
-    let heard = ScannedDevices(parsing: written)
-    #expect(heard.records.map(\.time) == [19] && heard.records[0].devices.count == ScannedDevices.capacity)
+    let heard = HeardDevices(parsing: written)
+    #expect(heard.records.map(\.time) == [19] && heard.records[0].devices.count == HeardDevices.capacity)
     #expect(heard.log.count < 64 << 10)
     #expect(Device(peer(1), name: UntrustedText(String(repeating: "n", count: 65)), rssi: 0).name == nil)
   }

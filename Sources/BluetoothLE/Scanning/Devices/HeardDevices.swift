@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The recently heard or connected devices, so that users can name a device without another scan. Each command appends a line to a log. The
 /// parser skips invalid lines, which a full disk or another version may leave.
-package struct ScannedDevices: Sendable, Equatable {
+package struct HeardDevices: Sendable, Equatable {
   package struct Device: Sendable, Equatable {
     package let peer: PeerAddress
     /// The device's name. Nil if the adapter heard no name, or a name longer than `longestName` bytes.
@@ -11,7 +11,7 @@ package struct ScannedDevices: Sendable, Equatable {
 
     package init(_ peer: PeerAddress, name: UntrustedText?, rssi: Int8?) {
       self.peer = peer
-      self.name = name.flatMap { $0.isEmpty || $0.raw.utf8.count > ScannedDevices.longestName ? nil : $0 }
+      self.name = name.flatMap { $0.isEmpty || $0.raw.utf8.count > HeardDevices.longestName ? nil : $0 }
       self.rssi = rssi
     }
   }
@@ -28,7 +28,7 @@ package struct ScannedDevices: Sendable, Equatable {
     package init(air: String, time: Int64, devices: [Device]) {
       self.air = air
       self.time = time
-      self.devices = Array(devices.sorted { $0.rssi ?? 127 > $1.rssi ?? 127 }.prefix(ScannedDevices.capacity))
+      self.devices = Array(devices.sorted { $0.rssi ?? 127 > $1.rssi ?? 127 }.prefix(HeardDevices.capacity))
     }
   }
 
@@ -73,15 +73,15 @@ package struct ScannedDevices: Sendable, Equatable {
   package var log: [UInt8] { records.reversed().flatMap(\.line) }
 }
 
-extension ScannedDevices.Record {
+extension HeardDevices.Record {
   /// Parses a log line. Nil if the line is not a record.
   init?(parsing line: some Collection<UInt8>) {
     guard let tree = try? JSONTree.parse(Array(line)), let air = tree["air"]?.string, let time = tree["heard"]?.integer, time >= 0,
       case .array(let items)? = tree["devices"]?.kind
     else { return nil }
-    let devices = items.prefix(ScannedDevices.capacity).compactMap { item -> ScannedDevices.Device? in
+    let devices = items.prefix(HeardDevices.capacity).compactMap { item -> HeardDevices.Device? in
       guard case .address(let address, let type?)? = item["peer"]?.string.flatMap({ PeerSelector($0) }) else { return nil }
-      return ScannedDevices.Device(
+      return HeardDevices.Device(
         PeerAddress(address, type), name: item["name"]?.string.map { UntrustedText($0) },
         rssi: item["rssi"]?.integer.flatMap { Int8(exactly: $0) })
     }
