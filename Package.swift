@@ -21,7 +21,7 @@ let system = Target.Dependency.product(name: "SystemPackage", package: "swift-sy
 let fuzzed: [Target.Dependency] = [
   "blectl", "Gatttool", "Program", "CommandLine", "Terminal", "Scripts", "Traces", "BluetoothLESimulator", "BluetoothLEFirmware",
   "BluetoothLEDeviceFiles",
-  "BluetoothLE", "BluetoothLEText", "TestSupport",
+  "BluetoothLECompression", "BluetoothLE", "BluetoothLEText", "TestSupport",
 ]
 
 let package = Package(
@@ -58,7 +58,7 @@ let package = Package(
       // The static one: a shared libcrypto would be loaded at every start.
       linkerSettings: [.linkedLibrary(":libcrypto.a")]),
     .target(
-      name: "BluetoothLECompression", dependencies: ["CZlib"], swiftSettings: settings,
+      name: "BluetoothLECompression", dependencies: ["BluetoothLEText", "CZlib"], swiftSettings: settings,
       // The static one, likewise.
       linkerSettings: [.linkedLibrary(":libz.a")]),
     .target(
@@ -85,8 +85,8 @@ let package = Package(
     .target(
       name: "Presentation",
       dependencies: [
-        "Terminal", "Scripts", "Traces", "BluetoothLEFirmware", "BluetoothLEDeviceFiles", "BluetoothLELinux", "BluetoothLE",
-        "BluetoothLEText", system,
+        "Terminal", "Scripts", "Traces", "BluetoothLEFirmware", "BluetoothLEDeviceFiles", "BluetoothLELinux",
+        "BluetoothLECompression", "BluetoothLE", "BluetoothLEText", system,
       ], swiftSettings: settings),
     .target(
       name: "CommandLine",
@@ -151,7 +151,8 @@ let package = Package(
     .testTarget(name: "GATTTests", dependencies: ["BluetoothLESimulator", "BluetoothLE", "TestSupport"]),
     .testTarget(name: "DeviceFilesTests", dependencies: ["BluetoothLEDeviceFiles", "BluetoothLE", "TestSupport"]),
     .testTarget(
-      name: "FirmwareTests", dependencies: ["BluetoothLESimulator", "BluetoothLEFirmware", "BluetoothLE", "TestSupport"]),
+      name: "FirmwareTests",
+      dependencies: ["BluetoothLESimulator", "BluetoothLEFirmware", "BluetoothLECompression", "BluetoothLE", "TestSupport"]),
     .testTarget(name: "GAPTests", dependencies: ["TestSupport"]),
     .testTarget(name: "ReplayTests", dependencies: ["Traces", "TestSupport"]),
     .testTarget(name: "DecodingTests", dependencies: ["Traces", "TestSupport"]),
@@ -179,8 +180,8 @@ let package = Package(
       name: "BlectlTests",
       dependencies: [
         "blectl", "Scripting", "Browser", "Gatttool", "Program", "CommandLine", "Presentation", "Terminal", "Scripts", "Traces",
-        "BluetoothLESimulator", "BluetoothLEDeviceFiles", "BluetoothLELinux", "BluetoothLEFirmware", "BluetoothLE", "TestSupport",
-        argumentParser, system,
+        "BluetoothLESimulator", "BluetoothLEDeviceFiles", "BluetoothLELinux", "BluetoothLEFirmware", "BluetoothLECompression",
+        "BluetoothLE", "TestSupport", argumentParser, system,
       ]),
     .testTarget(name: "Fuzz", dependencies: fuzzed, path: "Tests/Fuzz", exclude: ["Fuzz.swift", "CLibFuzzer", "Corpus"]),
     .testTarget(

@@ -1,3 +1,4 @@
+import BluetoothLECompression
 import BluetoothLEFirmware
 import Presentation
 import TestSupport
@@ -17,10 +18,13 @@ import TestSupport
     (.tlvMagic(0x6908, at: 132), "0x6908 at byte 132"), (.tlvLength(at: 9), "at byte 9"),
     (.protectedSize(header: 26, area: 27), "26 bytes, but they have 27."), (.imageHashes(count: 0), "but has none."),
     (.imageHashes(count: 2), "but has 2."), (.imageHashLength(type: 0x11, 32), "32 bytes for type 0x0011"),
-    (.imageHash(stored: [1], computed: [2]), "its hash is 02, but should be 01."), (.zipEndsEarly, "incomplete"),
-    (.zipMalformed(at: 5), "at byte 5"), (.zipUnsupported(entry: nil), "4 GiB"), (.zipUnsupported(entry: "a"), "\"a\" in the ZIP archive"),
-    (.zipEntries(limit: 256), "256"), (.zipRepeatedEntry("a"), "two files named \"a\""), (.zipOverlap("a"), "overlaps"),
-    (.zipEntryTooLarge("a", limit: 10), "more than 10 bytes"), (.zipData("a"), "\"a\""), (.zipChecksum("a"), "wrong checksum"),
+    (.imageHash(stored: [1], computed: [2]), "its hash is 02, but should be 01."), (.archive(.endsEarly), "incomplete"),
+    (.archive(.malformed(at: 5)), "at byte 5"), (.archive(.unsupported(entry: nil)), "4 GiB"),
+    (.archive(.unsupported(entry: "a")), "\"a\" in the ZIP archive"),
+    (.archive(.tooManyEntries(limit: 256)), "256"), (.archive(.repeatedEntry("a")), "two files named \"a\""),
+    (.archive(.overlap("a")), "overlaps"),
+    (.archive(.entryTooLarge("a", limit: 10)), "more than 10 bytes"), (.archive(.data("a")), "\"a\""),
+    (.archive(.checksum("a")), "wrong checksum"),
     (.noManifest, "manifest.json"), (.manifestSyntax(line: 2, reason: "Expected a value"), "Line 2 of manifest.json is invalid: Expected"),
     (.manifestMember("manifest.application"), "\"manifest.application\""), (.manifestWithoutParts, "names no firmware"),
     (.legacyPackage, "legacy DFU"), (.imagePackage(files: ["a.bin", "b.bin"]), "\"a.bin\", \"b.bin\""),
@@ -47,7 +51,7 @@ import TestSupport
 
   /// Names come from files.
   @Test func namesAreEscaped() {
-    let message = Failure(FirmwareFileError.zipData("\u{1B}[2J\u{202E}" + String(repeating: "a", count: 1000))).message
+    let message = Failure(FirmwareFileError.archive(.data("\u{1B}[2J\u{202E}" + String(repeating: "a", count: 1000)))).message
     #expect(!message.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x202E } && message.utf8.count < 200, "\(message)")
   }
 }

@@ -108,7 +108,7 @@ import TestSupport
     }
     #expect(try await error(PackedFiles.gzip([], stream: bomb)) == "compressed data: they expand to more than 16 MiB")
     #expect(try await error(PackedFiles.zip([("a", [1]), ("b", [2])])) == "a ZIP archive without a Bluetooth capture")
-    #expect(try await error([0x50, 0x4B, 3, 4]) == "a ZIP archive without a Bluetooth capture")
+    #expect(try await error([0x50, 0x4B, 3, 4]) == "a ZIP archive that is cut, encrypted or damaged")
     for (octets, mention) in [
       ([3] + [UInt8](repeating: 0, count: 20), "btsnooz header: unsupported version 3"),
       ([2, 1], "btsnooz header: needs 8 bytes, has 1"),
@@ -152,12 +152,25 @@ import TestSupport
   @Test func overlappingEntries() async throws {
     let zip = PackedFiles.zip([("a", Self.snoop), ("b", [1]), ("c", [2])])
     let entries = zip.indices.filter { zip[$0...].starts(with: [0x50, 0x4B, 1, 2]) }
-    // The second entry begins where the first does. The data of the first contain the header of the second.
-    for (place, value) in [(entries[1] + 42, 0), (entries[0] + 20, Self.snoop.count + 30)] {
+    // The data of the second entry contain the header of the third. The second entry begins where the first does.
+    for (place, value, problem) in [
+      (entries[1] + 20, PackedFiles.stored([1]).count + 30, "a ZIP archive whose entries overlap"),
+      (entries[1] + 42, 0, "a ZIP archive that is cut, encrypted or damaged"),
+    ] {
       var wrong = zip
       wrong.replaceSubrange(place..<place + 4, with: PackedFiles.number(value, 4))
-      #expect(try await error(wrong) == "a ZIP archive whose entries overlap", "\(place)")
+      #expect(try await error(wrong) == problem, "\(place)")
     }
+  }
+
+  /// An entry that is encrypted or has an unknown method does not hide the capture beside it.
+  @Test(arguments: [(8, 1), (10, 14)]) func entriesThatCannotBeRead(_ place: Int, _ value: UInt8) async throws {
+    var zip = PackedFiles.zip([("a", [UInt8](repeating: 0, count: 9999)), ("b", Self.snoop)])
+    let entries = zip.indices.filter { zip[$0...].starts(with: [0x50, 0x4B, 1, 2]) }
+    zip[entries[0] + place] = value
+    try await expectSame(zip)
+    zip[entries[1] + place] = value
+    #expect(try await error(zip) == "a ZIP archive that is cut, encrypted or damaged")
   }
 
   /// Between two steps, other jobs run, such as the one that Ctrl-C starts.

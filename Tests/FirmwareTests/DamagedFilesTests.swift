@@ -1,3 +1,4 @@
+import BluetoothLECompression
 import BluetoothLEFirmware
 import TestSupport
 
@@ -131,45 +132,50 @@ import TestSupport
     // 100,000 zeros.
     let bomb = (Hex.decode("edc13101000000c2a0f54f6d0d0fa0") ?? []) + [UInt8](repeating: 0, count: 96) + [0x80, 0x57, 0x03]
     var damages: [Damage] = [
-      ("only an end", [0x50, 0x4B, 5, 6, 0x9C], .zipEndsEarly), ("zip without entries", Fixture.zip([]), .noManifest),
+      ("only an end", [0x50, 0x4B, 5, 6, 0x9C], .archive(.endsEarly)), ("zip without entries", Fixture.zip([]), .noManifest),
       ("zip without a manifest", one(.init(name: "a", contents: [1])), .noManifest),
       ("manifest in a folder", one(.init(name: "fw/manifest.json", contents: [1])), .noManifest),
-      ("cut directory", app.dropLast(23) + app.suffix(22), .zipMalformed(at: end - 1)),
-      ("trailing bytes", app + [0], .zipEndsEarly), ("cut comment", Fixture.zip([], comment: [1, 2]).dropLast(), .zipEndsEarly),
-      ("split archive", app.with([1, 0], at: end + 4), .zipUnsupported(entry: nil)),
-      ("ZIP64", app.with([0xFF, 0xFF, 0xFF, 0xFF], at: end + 16), .zipUnsupported(entry: nil)),
-      ("too few in the directory", app.with([2, 0, 2, 0], at: end + 8), .zipMalformed(at: app.count - 22 - 46 - 13)),
-      ("too many in the directory", app.with([4, 0, 4, 0], at: end + 8), .zipMalformed(at: end)),
-      ("counts differ", app.with([2], at: end + 8), .zipMalformed(at: end)),
-      ("directory elsewhere", app.flipping(end + 16), .zipMalformed(at: end)),
-      ("signature of an entry", app.flipping(directory), .zipMalformed(at: directory)),
+      ("cut directory", app.dropLast(23) + app.suffix(22), .archive(.malformed(at: end - 1))),
+      ("trailing bytes", app + [0], .archive(.endsEarly)),
+      ("cut comment", Fixture.zip([], comment: [1, 2]).dropLast(), .archive(.endsEarly)),
+      ("split archive", app.with([1, 0], at: end + 4), .archive(.unsupported(entry: nil))),
+      ("ZIP64", app.with([0xFF, 0xFF, 0xFF, 0xFF], at: end + 16), .archive(.unsupported(entry: nil))),
+      ("too few in the directory", app.with([2, 0, 2, 0], at: end + 8), .archive(.malformed(at: app.count - 22 - 46 - 13))),
+      ("too many in the directory", app.with([4, 0, 4, 0], at: end + 8), .archive(.malformed(at: end))),
+      ("counts differ", app.with([2], at: end + 8), .archive(.malformed(at: end))),
+      ("directory elsewhere", app.flipping(end + 16), .archive(.malformed(at: end))),
+      ("signature of an entry", app.flipping(directory), .archive(.malformed(at: directory))),
       ("signature of a local header", app.flipping(0), .unknownFormat(nil)),
-      ("local header beyond the data", app.with([0xFF, 0xFF], at: directory + 42), .zipMalformed(at: directory)),
-      ("data beyond the directory", app.with([0xFF, 0xFF], at: directory + 20), .zipMalformed(at: 0)),
-      ("length of a stored entry", app.flipping(directory + 24), .zipMalformed(at: 0)),
-      ("name beyond the directory", app.with([0xFF, 0xFF], at: directory + 28), .zipMalformed(at: directory)),
-      ("other local name", manifest { $0.localName = "manifest.jsom" }, .zipMalformed(at: 0)),
-      ("encrypted", manifest { $0.flags = 1 }, .zipUnsupported(entry: "manifest.json")),
-      ("bzip2", manifest { $0.method = 12 }, .zipUnsupported(entry: "manifest.json")),
-      ("checksum", manifest { $0.checksum = 1 }, .zipChecksum("manifest.json")),
+      ("local header beyond the data", app.with([0xFF, 0xFF], at: directory + 42), .archive(.malformed(at: directory))),
+      ("data beyond the directory", app.with([0xFF, 0xFF], at: directory + 20), .archive(.malformed(at: 0))),
+      ("length of a stored entry", app.flipping(directory + 24), .archive(.malformed(at: 0))),
+      ("name beyond the directory", app.with([0xFF, 0xFF], at: directory + 28), .archive(.malformed(at: directory))),
+      ("other local name", manifest { $0.localName = "manifest.jsom" }, .archive(.malformed(at: 0))),
+      ("encrypted", manifest { $0.flags = 1 }, .archive(.unsupported(entry: "manifest.json"))),
+      ("bzip2", manifest { $0.method = 12 }, .archive(.unsupported(entry: "manifest.json"))),
+      ("checksum", manifest { $0.checksum = 1 }, .archive(.checksum("manifest.json"))),
       (
         "declared too small", manifest { ($0.deflated, $0.contents, $0.size) = (bomb, [], 10) },
-        .zipEntryTooLarge("manifest.json", limit: 10)
+        .archive(.entryTooLarge("manifest.json", limit: 10))
       ),
-      ("declared too great", manifest { ($0.deflated, $0.size) = ([1, 2, 0, 0xFD, 0xFF, 0x7B, 0x7D], 3) }, .zipData("manifest.json")),
-      ("bomb", manifest { ($0.deflated, $0.size) = (bomb, 2 << 20) }, .zipEntryTooLarge("manifest.json", limit: 1 << 20)),
-      ("blocks without contents", manifest { $0.deflated = [UInt8](repeating: 0, count: 2000) }, .zipData("manifest.json")),
-      ("cut DEFLATE data", manifest { $0.deflated = [1, 2, 0, 0xFD, 0xFF, 0x7B] }, .zipData("manifest.json")),
-      ("bytes after DEFLATE data", manifest { $0.deflated = [1, 2, 0, 0xFD, 0xFF, 0x7B, 0x7D, 0] }, .zipData("manifest.json")),
-      ("DEFLATE block type", manifest { $0.deflated = [7] }, .zipData("manifest.json")),
-      ("same name twice", Fixture.package(more: [.init(name: "app.bin", contents: [1])]), .zipRepeatedEntry("app.bin")),
       (
-        "too many entries", Fixture.zip((0..<257).map { .init(name: "\($0)", contents: []) }), .zipEntries(limit: ZipArchive.maximumEntries)
+        "declared too great", manifest { ($0.deflated, $0.size) = ([1, 2, 0, 0xFD, 0xFF, 0x7B, 0x7D], 3) }, .archive(.data("manifest.json"))
+      ),
+      ("bomb", manifest { ($0.deflated, $0.size) = (bomb, 2 << 20) }, .archive(.entryTooLarge("manifest.json", limit: 1 << 20))),
+      ("blocks without contents", manifest { $0.deflated = [UInt8](repeating: 0, count: 2000) }, .archive(.data("manifest.json"))),
+      ("cut DEFLATE data", manifest { $0.deflated = [1, 2, 0, 0xFD, 0xFF, 0x7B] }, .archive(.data("manifest.json"))),
+      ("bytes after DEFLATE data", manifest { $0.deflated = [1, 2, 0, 0xFD, 0xFF, 0x7B, 0x7D, 0] }, .archive(.data("manifest.json"))),
+      ("DEFLATE block type", manifest { $0.deflated = [7] }, .archive(.data("manifest.json"))),
+      ("same name twice", Fixture.package(more: [.init(name: "app.bin", contents: [1])]), .archive(.repeatedEntry("app.bin"))),
+      (
+        "too many entries", Fixture.zip((0..<257).map { .init(name: "\($0)", contents: []) }), .archive(.tooManyEntries(limit: 256))
       ),
       // The second entry refers to the first local header.
-      ("overlap", overlapping, .zipOverlap("a")),
+      ("overlap", overlapping, .archive(.overlap("a"))),
     ]
-    for count in [5, app.count / 2, end, app.count - 1] { damages.append(("zip cut at \(count)", Array(app[..<count]), .zipEndsEarly)) }
+    for count in [5, app.count / 2, end, app.count - 1] {
+      damages.append(("zip cut at \(count)", Array(app[..<count]), .archive(.endsEarly)))
+    }
     return damages
   }
 

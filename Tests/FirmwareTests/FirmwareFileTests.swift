@@ -1,3 +1,4 @@
+import BluetoothLECompression
 import BluetoothLEFirmware
 import TestSupport
 
@@ -205,6 +206,14 @@ import TestSupport
     #expect(throws: FirmwareFileError.partSize(.softdeviceBootloader, initPacket: 21, file: 20)) { try FirmwareFile.recognize(file) }
   }
 
+  /// The files of a package share one limit, so that many of them do not expand to more than one may.
+  @Test func theFilesOfAPackageShareALimit() throws {
+    let archive = try ZipArchive(Fixture.package())
+    #expect(throws: FirmwareFileError.archive(.entryTooLarge("app.dat", limit: 0))) {
+      try DFUPackage(archive, limit: Fixture.application.count)
+    }
+  }
+
   @Test func archivesMayBeDeflatedAndHaveFoldersAndComments() throws {
     // "firmware " 20 times.
     let deflated = try #require(Hex.decode("4bcb2cca2d4f2c4a55481b3a0c00"))
@@ -216,7 +225,7 @@ import TestSupport
     #expect(archive.entries.map(\.name) == ["a", "b"])
     let entry = try #require(archive.entry(named: "a"))
     #expect(try archive.contents(of: entry, limit: 180) == text)
-    #expect(throws: FirmwareFileError.zipEntryTooLarge("a", limit: 179)) { try archive.contents(of: entry, limit: 179) }
+    #expect(throws: FirmwareFileError.archive(.entryTooLarge("a", limit: 179))) { try archive.contents(of: entry, limit: 179) }
     #expect(try archive.contents(of: try #require(archive.entry(named: "b")), limit: 0) == [])
   }
 

@@ -1,3 +1,4 @@
+import BluetoothLECompression
 import TestSupport
 
 @testable import BluetoothLEFirmware

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import BluetoothLE
+package import BluetoothLECompression
 
 /// A package for Nordic Secure DFU: a ZIP archive with a manifest, and with a binary and an init packet for each part.
 package struct DFUPackage: Sendable {
@@ -29,14 +30,17 @@ package struct DFUPackage: Sendable {
   private static let (manifestLimit, initPacketLimit) = (1 << 20, 1 << 16)
 
   /// Reads an archive. `validate` compares its init packets with the binaries.
-  package init(_ archive: ZipArchive) throws(FirmwareFileError) {
+  /// - Parameter limit: The maximum number of bytes in all files of the parts together.
+  package init(_ archive: ZipArchive, limit: Int = FirmwareFile.limit) throws(FirmwareFileError) {
     guard let entry = archive.entry(named: DFUManifest.name) else { throw .noManifest }
     let manifest = try DFUManifest(try archive.contents(of: entry, limit: Self.manifestLimit))
-    var parts: [Part] = []
+    var (parts, left): ([Part], Int) = ([], limit)
     for part in manifest.parts {
       func contents(_ name: String, _ limit: Int) throws(FirmwareFileError) -> [UInt8] {
         guard let entry = archive.entry(named: name) else { throw .missingEntry(part.kind, name) }
-        return try archive.contents(of: entry, limit: limit)
+        let contents = try archive.contents(of: entry, limit: min(limit, left))
+        left -= contents.count
+        return contents
       }
       let (binary, packet) = (try contents(part.binary, FirmwareFile.limit), try contents(part.initPacket, Self.initPacketLimit))
       guard !binary.isEmpty else { throw .emptyPart(part.kind) }
@@ -50,5 +54,21 @@ package struct DFUPackage: Sendable {
   /// Checks type, size and hash of each part.
   package func validate() throws(FirmwareFileError) {
     for part in parts { if let problem = part.problem { throw problem } }
+  }
+}
+
+extension ZipArchive {
+  /// Reads the directory of a package. Packages have fewer than ten entries.
+  package init(_ file: [UInt8]) throws(FirmwareFileError) {
+    do throws(Problem) { try self.init(file, maximumEntries: 256) } catch { throw .archive(error) }
+  }
+
+  /// Expands an entry of at most `limit` bytes.
+  package func contents(of entry: Entry, limit: Int) throws(FirmwareFileError) -> [UInt8] {
+    do throws(Problem) {
+      var expansion = try expansion(of: entry, limit: limit)
+      while !expansion.isAtEnd { _ = try expansion.step() }
+      return expansion.contents
+    } catch { throw .archive(error) }
   }
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import BluetoothLECompression
+
 /// A file with firmware for an update: an MCUboot image, also as Intel HEX, or a package for Nordic Secure DFU.
 package struct FirmwareFile: Sendable {
   package enum Contents: Sendable {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+package import BluetoothLECompression
+
 /// The reason why a file is refused as firmware. Offsets are in bytes, and lines count from 1.
 package enum FirmwareFileError: Error, Hashable, Sendable {
   case empty
@@ -34,22 +36,8 @@ package enum FirmwareFileError: Error, Hashable, Sendable {
   /// The hash in the image is not the hash of its contents.
   case imageHash(stored: [UInt8], computed: [UInt8])
 
-  // MARK: Archives
-  /// The archive has no directory at its end: it was cut.
-  case zipEndsEarly
-  case zipMalformed(at: Int)
-  /// The archive is split or larger than 4 GiB, or an entry is encrypted or compressed by another method than DEFLATE.
-  case zipUnsupported(entry: String?)
-  case zipEntries(limit: Int)
-  case zipRepeatedEntry(String)
-  case zipOverlap(String)
-  /// The entry expands to more bytes than it declares or than the limit.
-  case zipEntryTooLarge(String, limit: Int)
-  /// The compressed data of an entry are damaged.
-  case zipData(String)
-  case zipChecksum(String)
-
   // MARK: Nordic packages
+  case archive(ZipArchive.Problem)
   case noManifest
   case manifestSyntax(line: Int, reason: String)
   /// The manifest lacks a member, or has one of the wrong kind: `manifest.application.bin_file`.

@@ -1,3 +1,4 @@
+import BluetoothLECompression
 package import BluetoothLEFirmware
 import BluetoothLEText
 
@@ -31,19 +32,19 @@ extension FirmwareFileError: FailureConvertible {
       "The hash of the image has an invalid length: \(Quantity.octets(length)) for type 0x\(Hex.encode(type)). Sign it again with imgtool."
     case .imageHash(let stored, let computed):
       "The image is damaged: its hash is \(Hex.encode(computed)), but should be \(Hex.encode(stored)). \(Self.again)"
-    case .zipEndsEarly: "The ZIP archive is incomplete: its directory is missing. \(Self.again)"
-    case .zipMalformed(let offset): "The ZIP archive is damaged at byte \(offset). \(Self.again)"
-    case .zipUnsupported(nil): "The ZIP archive is split, or larger than 4 GiB."
-    case .zipUnsupported(let entry?):
+    case .archive(.endsEarly): "The ZIP archive is incomplete: its directory is missing. \(Self.again)"
+    case .archive(.malformed(let offset)): "The ZIP archive is damaged at byte \(offset). \(Self.again)"
+    case .archive(.unsupported(nil)): "The ZIP archive is split, or larger than 4 GiB."
+    case .archive(.unsupported(let entry?)):
       "\(DisplayText.quote(entry)) in the ZIP archive is encrypted, or compressed by an unsupported method. Pack it with zip."
-    case .zipEntries(let limit): "The ZIP archive has too many files for a firmware package. The limit is \(limit)."
-    case .zipRepeatedEntry(let name):
+    case .archive(.tooManyEntries(let limit)): "The ZIP archive has too many files for a firmware package. The limit is \(limit)."
+    case .archive(.repeatedEntry(let name)):
       "The ZIP archive has two files named \(DisplayText.quote(name)), so it is not clear which one is meant."
-    case .zipOverlap(let name): "The ZIP archive is invalid: \(DisplayText.quote(name)) overlaps with another file."
-    case .zipEntryTooLarge(let name, let limit):
+    case .archive(.overlap(let name)): "The ZIP archive is invalid: \(DisplayText.quote(name)) overlaps with another file."
+    case .archive(.entryTooLarge(let name, let limit)):
       "\(DisplayText.quote(name)) in the ZIP archive expands to more than \(Quantity.octets(limit)), so blectl stopped reading it."
-    case .zipData(let name): "\(DisplayText.quote(name)) in the ZIP archive is damaged. \(Self.again)"
-    case .zipChecksum(let name): "\(DisplayText.quote(name)) in the ZIP archive is damaged: wrong checksum. \(Self.again)"
+    case .archive(.data(let name)): "\(DisplayText.quote(name)) in the ZIP archive is damaged. \(Self.again)"
+    case .archive(.checksum(let name)): "\(DisplayText.quote(name)) in the ZIP archive is damaged: wrong checksum. \(Self.again)"
     case .noManifest:
       "The ZIP archive is no firmware package: it has no manifest.json. If it contains one in a folder, pack the contents of that folder."
     case .manifestSyntax(let line, let reason): "Line \(line) of manifest.json is invalid: \(reason)."

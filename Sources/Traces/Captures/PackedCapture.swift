@@ -34,11 +34,11 @@ import BluetoothLECompression
     if left < 0 { throw LimitExceeded(reason: "\(problem) more than \(most) \(unit)") }
   }
 
-  private static let (gzipStart, zipStart) = ([0x1F, 0x8B, 8] as [UInt8], [0x50, 0x4B, 3, 4] as [UInt8])
+  private static let gzipStart: [UInt8] = [0x1F, 0x8B, 8]
 
   fileprivate static func isPacked(_ file: [UInt8]) async throws -> Bool {
     var unpacking = PackedCapture(Limits(file.count))
-    if file.starts(with: gzipStart) || file.starts(with: zipStart) { return true }
+    if file.starts(with: gzipStart) || ZipArchive.isArchive(file) { return true }
     return try await unpacking.section(file) != nil
   }
 
@@ -48,7 +48,7 @@ import BluetoothLECompression
     var unpacking = PackedCapture(limits ?? Limits(file.count))
     do { return try await unpacking.unpack(file) } catch let error as LimitExceeded {
       throw MalformedPacket(error.reason, at: unpacking.limits.input - unpacking.left.input)
-    }
+    } catch let error as ZipArchive.Problem { throw MalformedPacket(reason(error), at: 0) }
   }
 
   private mutating func unpack(_ file: [UInt8]) async throws -> [UInt8] {
@@ -57,7 +57,7 @@ import BluetoothLECompression
     for _ in 0..<4 {
       if file.starts(with: Self.gzipStart) {
         file = try await gzip(file)
-      } else if file.starts(with: Self.zipStart) {
+      } else if ZipArchive.isArchive(file) {
         file = try await archived(file)
       } else {
         return if let range = try await section(file) { try await btsnooz(file[range]) } else { file }
@@ -73,19 +73,20 @@ import BluetoothLECompression
     try await EventLoop.shared.waitForTurn()
   }
 
-  private mutating func count(output more: Int) throws {
-    try Self.take(more, from: &left.output, "compressed data: they expand to", limits.output >> 20, "MiB")
+  private mutating func count(input: Int = 0, output: Int) throws {
+    try Self.take(input, from: &left.input, "compressed data: they have", limits.input >> 20, "MiB")
+    try Self.take(output, from: &left.output, "compressed data: they expand to", limits.output >> 20, "MiB")
   }
 
   // MARK: Compression
 
-  /// Decompresses data to their end, or to `most` bytes or a few more. Returns the contents and the input that follows.
+  /// Decompresses data to their end. Returns the contents and the input that follows.
   private mutating func inflate(
-    _ data: ArraySlice<UInt8>, _ format: Inflate.Format = .raw, most: Int = .max
+    _ data: ArraySlice<UInt8>, _ format: Inflate.Format = .raw
   ) async throws -> (contents: [UInt8], rest: ArraySlice<UInt8>) {
     let inflate = Inflate(format)
     var (contents, rest): ([UInt8], ArraySlice<UInt8>) = ([], data)
-    while !inflate.isAtEnd, contents.count < most {
+    while !inflate.isAtEnd {
       try await step()
       let (taken, more): (Int, ArraySlice<UInt8>)
       do throws(Inflate.Problem) { (taken, more) = try inflate.step(rest) } catch {
@@ -93,8 +94,7 @@ import BluetoothLECompression
       }
       rest = rest.dropFirst(taken)
       contents += more
-      try Self.take(taken, from: &left.input, "compressed data: they have", limits.input >> 20, "MiB")
-      try count(output: more.count)
+      try count(input: taken, output: more.count)
     }
     return (contents, rest)
   }
@@ -112,89 +112,52 @@ import BluetoothLECompression
 
   // MARK: ZIP archives
 
-  private struct Entry {
-    let isStored: Bool
-    let checksum: UInt32
-    let length: UInt32
-    /// The range of the entry with its header, and of its data.
-    let range: Range<Int>, data: Range<Int>
-  }
-
-  /// Returns the first bytes of an entry. Returns an empty array for invalid data.
-  private mutating func beginning(of entry: Entry, in file: [UInt8]) async throws -> [UInt8] {
-    if entry.isStored { return Array(file[entry.data].prefix(512)) }
-    do { return try await inflate(file[entry.data], most: 512).contents } catch is MalformedPacket { return [] }
-  }
-
-  private mutating func contents(of entry: Entry, in file: [UInt8]) async throws -> [UInt8] {
-    let contents = entry.isStored ? Array(file[entry.data]) : try await inflate(file[entry.data]).contents
-    var crc = CRC32()
-    for start in stride(from: 0, to: contents.count, by: 65_536) {
+  /// Expands an entry to its end, or to `most` bytes or a few more.
+  private mutating func contents(of entry: ZipArchive.Entry, in archive: ZipArchive, most: Int = .max) async throws -> [UInt8] {
+    var expansion = try archive.expansion(of: entry)
+    while !expansion.isAtEnd, expansion.contents.count < most {
       try await step()
-      crc.add(contents[start..<min(start + 65_536, contents.count)])
+      let (taken, added) = try expansion.step()
+      try count(input: taken, output: added)
     }
-    guard crc.value == entry.checksum else { throw MalformedPacket("compressed data: wrong checksum", at: 0) }
-    return contents
+    return expansion.contents
   }
 
   /// Returns the largest capture in a ZIP archive, or else the first text with a log.
   private mutating func archived(_ file: [UInt8]) async throws -> [UInt8] {
-    var texts: [Entry] = []
-    var problem: MalformedPacket?
-    for entry in try entries(of: file).sorted(by: { $0.length > $1.length }) {
+    var texts: [ZipArchive.Entry] = []
+    var problem: ZipArchive.Problem?
+    let archive = try ZipArchive(file, maximumEntries: left.entries)
+    left.entries -= archive.entries.count
+    for entry in archive.entries.sorted(by: { $0.size > $1.size }) {
       try await step()
-      let beginning = try await beginning(of: entry, in: file)
-      if try await TraceReader.isTrace(beginning) {
-        do { return try await contents(of: entry, in: file) } catch let error as MalformedPacket { problem = problem ?? error }
-      } else if !beginning.isEmpty, !beginning.contains(0), texts.count < 16 {
+      var beginning: [UInt8] = []
+      do { beginning = try await contents(of: entry, in: archive, most: 512) } catch let error as ZipArchive.Problem {
+        problem = problem ?? error
+      }
+      if try await TraceReader.isTrace(Array(beginning.prefix(512))) {
+        do { return try await contents(of: entry, in: archive) } catch let error as ZipArchive.Problem { problem = problem ?? error }
+      } else if !beginning.isEmpty, !beginning.prefix(512).contains(0), texts.count < 16 {
         texts.append(entry)
       }
     }
     for entry in texts {
       do {
-        let contents = try await contents(of: entry, in: file)
+        let contents = try await contents(of: entry, in: archive)
         if try await section(contents) != nil { return contents }
-      } catch let error as MalformedPacket { problem = problem ?? error }
+      } catch let error as ZipArchive.Problem { problem = problem ?? error }
     }
-    throw problem ?? MalformedPacket("a ZIP archive without a Bluetooth capture", at: 0)
+    if let problem { throw problem }
+    throw MalformedPacket("a ZIP archive without a Bluetooth capture", at: 0)
   }
 
-  /// Returns the entries that the directory at the end of a ZIP archive lists, without encrypted and invalid entries.
-  /// - Throws: `MalformedPacket` if entries overlap: a few bytes could then count as many captures.
-  private mutating func entries(of file: [UInt8]) throws -> [Entry] {
-    let tail = max(0, file.count - 0x10016)
-    guard let end = (tail..<max(tail, file.count - 21)).last(where: { file[$0...].starts(with: [0x50, 0x4B, 5, 6]) }) else { return [] }
-    var directory = ByteReader(file[end...].dropFirst(16))
-    guard let start = try? directory.uint32("directory"), start <= file.count else { return [] }
-    var (found, reader): ([Entry], ByteReader) = ([], ByteReader(file[Int(start)...]))
-    while (try? Self.takeEntry(&reader, of: file, &found)) != nil {
-      try Self.take(1, from: &left.entries, "a ZIP archive with", limits.entries, "entries")
+  private static func reason(_ problem: ZipArchive.Problem) -> String {
+    switch problem {
+    case .tooManyEntries(let limit): "a ZIP archive with more than \(limit) entries"
+    case .overlap: "a ZIP archive whose entries overlap"
+    case .checksum: "compressed data: wrong checksum"
+    default: "a ZIP archive that is cut, encrypted or damaged"
     }
-    let ranges = found.map(\.range).sorted { $0.lowerBound < $1.lowerBound }
-    if let overlap = zip(ranges, ranges.dropFirst()).first(where: { $0.upperBound > $1.lowerBound }) {
-      throw MalformedPacket("a ZIP archive whose entries overlap", at: overlap.1.lowerBound)
-    }
-    return found
-  }
-
-  /// Reads an entry of the directory, and adds it unless it is encrypted or invalid.
-  /// - Throws: `MalformedPacket` at the end of the directory.
-  private static func takeEntry(_ reader: inout ByteReader, of file: [UInt8], _ entries: inout [Entry]) throws(MalformedPacket) {
-    guard try reader.uint32("entry") == 0x0201_4B50 else { throw MalformedPacket("entry: the directory ends", at: reader.offset) }
-    _ = try reader.uint32("versions")
-    let (flags, method) = (try reader.uint16("flags"), try reader.uint16("method"))
-    _ = try reader.uint32("time")
-    let (checksum, packed, length) = (try reader.uint32("checksum"), try reader.uint32("length"), try reader.uint32("length"))
-    let (name, extra, comment) = (try reader.uint16("name"), try reader.uint16("extra"), try reader.uint16("comment"))
-    _ = try reader.slice(8, "attributes")
-    let offset = Int(try reader.uint32("offset"))
-    _ = try reader.slice(Int(name) + Int(extra) + Int(comment), "name")
-    guard flags & 1 == 0, method == 0 || method == 8, offset + 30 <= file.count else { return }
-    // The entry has a header of its own, with its own lengths of name and extra field.
-    let start = offset + 30 + Int(file.uint16(at: offset + 26)) + Int(file.uint16(at: offset + 28))
-    let end = start + Int(packed)
-    guard end <= file.count else { return }
-    entries.append(Entry(isStored: method == 0, checksum: checksum, length: length, range: offset..<end, data: start..<end))
   }
 
   // MARK: Bug reports

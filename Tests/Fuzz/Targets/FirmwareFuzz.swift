@@ -1,4 +1,5 @@
 import BluetoothLE
+import BluetoothLECompression
 import BluetoothLEText
 import TestSupport
 
