@@ -23,13 +23,13 @@ import BluetoothLECompression
   /// An error that ends the whole file. Other errors end an entry.
   private struct LimitExceeded: Error { let reason: String }
 
-  private let limits: Limits
+  let limits: Limits
   /// The rest of the limits.
-  private var left: Limits
+  var left: Limits
 
   private init(_ limits: Limits) { (self.limits, left) = (limits, limits) }
 
-  private static func take(_ count: Int, from left: inout Int, _ problem: StaticString, _ most: Int, _ unit: StaticString) throws {
+  static func take(_ count: Int, from left: inout Int, _ problem: StaticString, _ most: Int, _ unit: StaticString) throws {
     left -= count
     if left < 0 { throw LimitExceeded(reason: "\(problem) more than \(most) \(unit)") }
   }
@@ -67,13 +67,13 @@ import BluetoothLECompression
   }
 
   /// Counts a step, which is a share of a turn, and lets other jobs run.
-  private mutating func step() async throws {
+  mutating func step() async throws {
     try Self.take(1, from: &left.steps, "compressed data: they take", limits.steps, "steps")
     for _ in 0..<64 { EventLoop.shared.spendStep() }
     try await EventLoop.shared.waitForTurn()
   }
 
-  private mutating func count(input: Int = 0, output: Int) throws {
+  mutating func count(input: Int = 0, output: Int) throws {
     try Self.take(input, from: &left.input, "compressed data: they have", limits.input >> 20, "MiB")
     try Self.take(output, from: &left.output, "compressed data: they expand to", limits.output >> 20, "MiB")
   }
@@ -81,7 +81,7 @@ import BluetoothLECompression
   // MARK: Compression
 
   /// Decompresses data to their end. Returns the contents and the input that follows.
-  private mutating func inflate(
+  mutating func inflate(
     _ data: ArraySlice<UInt8>, _ format: Inflate.Format = .raw
   ) async throws -> (contents: [UInt8], rest: ArraySlice<UInt8>) {
     let inflate = Inflate(format)
@@ -157,83 +157,6 @@ import BluetoothLECompression
     case .overlap: "a ZIP archive whose entries overlap"
     case .checksum: "compressed data: wrong checksum"
     default: "a ZIP archive that is cut, encrypted or damaged"
-    }
-  }
-
-  // MARK: Bug reports
-
-  private static let (sectionStart, sectionEnd) = (Array("BEGIN:BTSNOOP_LOG_SUMMARY".utf8), Array("END:BTSNOOP_LOG_SUMMARY".utf8))
-
-  /// Returns the range of the base64 text in a bug report. Returns nil without a log.
-  private mutating func section(_ file: [UInt8]) async throws -> Range<Int>? {
-    guard let line = try await find(Self.sectionStart, in: file[...]), let start = file[line...].firstIndex(of: 0x0A) else { return nil }
-    let end = try await find(Self.sectionEnd, in: file[start...]) ?? file.count
-    // The line of the end starts with dashes.
-    return start..<(file[start..<end].lastIndex { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: " ") } ?? start) + 1
-  }
-
-  private mutating func find(_ text: [UInt8], in file: ArraySlice<UInt8>) async throws -> Int? {
-    var index = file.startIndex
-    while file.endIndex - index >= text.count {
-      if file[index] == text[0], file[index...].starts(with: text) { return index }
-      index += 1
-      if index % 65_536 == 0 { try await step() }
-    }
-    return nil
-  }
-
-  /// Converts the log of a bug report to a btsnoop file. Android keeps the end of each log in this form, with all times relative to the last.
-  private mutating func btsnooz(_ text: ArraySlice<UInt8>) async throws -> [UInt8] {
-    try Self.take(text.count, from: &left.text, "btsnooz: it has", limits.text >> 20, "MiB of base64")
-    guard let octets = Base64.decode(String(decoding: text, as: UTF8.self)) else { throw MalformedPacket("btsnooz: invalid base64", at: 0) }
-    var reader = ByteReader(octets)
-    let version = try reader.uint8("btsnooz header")
-    guard version == 1 || version == 2 else { throw MalformedPacket("btsnooz header: unsupported version \(version)", at: 0) }
-    let last = Int64(clamping: try reader.uint64("btsnooz header"))
-    // The header of zlib (RFC 1950). Some logs lack its checksum at the end.
-    guard try reader.uint8("btsnooz header") & 15 == 8, try reader.uint8("btsnooz header") & 32 == 0 else {
-      throw MalformedPacket("btsnooz header: no zlib data", at: 9)
-    }
-    let log = try await inflate(octets[reader.offset...]).contents
-    var (file, duration) = (Snoop.header, Int64(0))
-    // The first pass only adds up the times.
-    for isConverting in [false, true] {
-      var elapsed: Int64 = 0
-      reader = ByteReader(log)
-      while !reader.isAtEnd {
-        EventLoop.shared.spendStep()
-        if EventLoop.shared.isShareSpent { try await EventLoop.shared.waitForTurn() }
-        let kept = Int(try reader.uint16("btsnooz record"))
-        let length = version == 1 ? kept : Int(try reader.uint16("btsnooz record"))
-        elapsed += Int64(try reader.uint32("btsnooz record"))
-        let type = try reader.uint8("btsnooz record")
-        // The lengths count the H4 indicator.
-        let packet = try reader.slice(kept - 1, "btsnooz record")
-        guard isConverting, let (indicator, direction) = Self.kind(type) else { continue }
-        // The times of the log are microseconds.
-        let time = min(max(0, last - duration + elapsed), .max / 1000) * 1000
-        var record = Snoop.Record(packet: [indicator] + packet, direction: direction, wallClock: time)
-        record.missing = max(0, length - kept)
-        let encoded = record.encoded
-        try count(output: encoded.count)
-        file += encoded
-      }
-      duration = elapsed
-    }
-    return file
-  }
-
-  private static func kind(_ type: UInt8) -> (indicator: UInt8, direction: Direction)? {
-    switch type {
-    case 0x10: (Packet.eventIndicator, .controllerToHost)
-    case 0x11: (Packet.aclIndicator, .controllerToHost)
-    case 0x12: (Packet.synchronousIndicator, .controllerToHost)
-    case 0x17: (Packet.isochronousIndicator, .controllerToHost)
-    case 0x20: (Packet.commandIndicator, .hostToController)
-    case 0x21: (Packet.aclIndicator, .hostToController)
-    case 0x22: (Packet.synchronousIndicator, .hostToController)
-    case 0x2D: (Packet.isochronousIndicator, .hostToController)
-    default: nil
     }
   }
 }
