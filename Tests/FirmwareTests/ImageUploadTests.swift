@@ -354,6 +354,25 @@ import Testing
     }
   }
 
+  /// The link goes on after a plan alone, an error and a cancellation.
+  @Test func aSubscriptionEndsOnEveryPath() async throws {
+    try await onLoop {
+      let (server, image) = (ManagementServer(), try ImageFile(Self.file))
+      _ = try await MCUmgrUpdate(image).plan(server)
+      #expect(server.configurations == [1, 0])
+      await #expect(throws: ManagementError.slotNotAddressable(9)) {
+        try await ManagementClient.use(server.client()) { try await $0.uploadImage(forSlot: 9) }
+      }
+      server.missing = [.images]
+      await #expect(throws: ManagementError.self) { try await MCUmgrUpdate(image).plan(server) }
+      server.missing = []
+      var task: Task<Void, Never>?
+      task = EventLoop.shared.spawn { _ = try? await MCUmgrUpdate(image).run(server) { if case .progress = $0 { task?.cancel() } } }
+      await task?.value
+      #expect(server.configurations == [1, 0, 1, 0, 1, 0, 1, 0] && server.reconnects == 0 && server.other.bytes.isEmpty)
+    }
+  }
+
   @Test func aDeviceWithoutTheServiceIsRefused() async throws {
     try await onLoop {
       let (near, far) = MemoryChannel.pair()

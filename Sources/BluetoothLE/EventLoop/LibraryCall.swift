@@ -76,7 +76,7 @@ extension EventLoop {
 
 extension Result where Failure == any Error {
   /// The outcome of a body on the loop.
-  @LoopActor init(of body: @LoopActor () async throws -> Success) async {
+  @LoopActor package init(of body: @LoopActor () async throws -> Success) async {
     do { self = .success(try await body()) } catch { self = .failure(error) }
   }
 }

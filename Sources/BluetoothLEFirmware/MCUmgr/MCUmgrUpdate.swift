@@ -18,7 +18,15 @@ package final class MCUmgrUpdate: UpdateProcedure {
     (file, self.options, state) = (image, options, UpdateState(file: image, options: options))
   }
 
-  package func plan(_ device: any UpdateDevice) async throws -> UpdatePlan {
+  package func plan(_ device: any UpdateDevice) async throws -> UpdatePlan { try await closing { try await makePlan(device) } }
+
+  package func run(_ device: any UpdateDevice, _ onEvent: @escaping @LoopActor (UpdateEvent) throws -> Void) async throws -> UpdateOutcome {
+    (outcome, self.onEvent) = (UpdateOutcome(), onEvent)
+    try await closing { try await run(device) }
+    return outcome
+  }
+
+  private func makePlan(_ device: any UpdateDevice) async throws -> UpdatePlan {
     try await begin(device)
     var plan = UpdatePlan()
     (plan.runningVersion, plan.runningHash) = (state.running?.version, state.running?.hash)
@@ -33,14 +41,6 @@ package final class MCUmgrUpdate: UpdateProcedure {
     // The firmware loader has other slots and buffers than the application.
     if state.list != nil, try await isSplit(device) { plan.notes.append(.noReassembly) }
     return plan
-  }
-
-  package func run(_ device: any UpdateDevice, _ onEvent: @escaping @LoopActor (UpdateEvent) throws -> Void) async throws -> UpdateOutcome {
-    (outcome, self.onEvent) = (UpdateOutcome(), onEvent)
-    try await run(device)
-    await management?.close()
-    management = nil
-    return outcome
   }
 
   private func run(_ device: any UpdateDevice) async throws {
@@ -186,6 +186,14 @@ package final class MCUmgrUpdate: UpdateProcedure {
   private func read(_ device: any UpdateDevice) async throws {
     try await onLink(device) { management in
       (state.bootloader, state.list) = (try await management.bootloader(), nil)
+  /// Runs `body`, and ends the subscription on every path.
+  private func closing<T>(_ body: @LoopActor () async throws -> T) async throws -> T {
+    let result = await Result(of: body)
+    await management?.close()
+    management = nil
+    return try result.get()
+  }
+
       let isLoader = state.bootloader.mode == .firmwareLoader
       do { state.list = try await management.images() } catch  where isLoader && ManagementError.isUnsupported(error) {}
     }

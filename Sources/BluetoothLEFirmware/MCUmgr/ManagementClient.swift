@@ -55,14 +55,14 @@ package final class ManagementClient {
   }
 
   /// Ends the subscription. Each client needs it: a second subscription on the link keeps the CCCD from being written in `clearServer`.
-  package func close() async { try? await answers.cancel() }
+  package func close() async { await answers.close() }
 
-  /// Runs an operation with a client, and closes it. After an error, the link is usually lost or ends, so nothing is sent.
+  /// Runs an operation with a client, and closes it on every path.
   package static func use<T: Sendable>(_ client: Client, _ body: @LoopActor (ManagementClient) async throws -> T) async throws -> T {
     let management = try await ManagementClient(client)
-    let value = try await body(management)
+    let result = await Result(of: { try await body(management) })
     await management.close()
-    return value
+    return try result.get()
   }
 
   // MARK: Requests

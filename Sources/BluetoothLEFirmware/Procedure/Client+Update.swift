@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import BluetoothLE
 
+extension Subscription {
+  /// Ends the subscription, also in a canceled task, within 1 s: a link that goes on, as in a session, would keep it. An error changes nothing.
+  func close() async {
+    await shielded {
+      let limit = EventLoop.shared.now.advanced(by: .seconds(1))
+      _ = try? await withDeadline(limit) { try await self.cancel() }
+    }
+  }
+}
+
 /// An error that the device answered, or that its answers caused. The end of the link is none.
 protocol ProcedureError: Error {}
 

@@ -56,8 +56,6 @@ package struct UpdatePlan: Hashable, Sendable {
   /// Whether the device returns to the old image by itself if the new one is not confirmed.
   package var canRevert = false
   package var notes: [UpdateNote] = []
-
-  package init() {}
 }
 
 package enum UpdateStep: Hashable, Sendable {
@@ -125,8 +123,6 @@ package struct UpdateOutcome: Hashable, Sendable {
   package var bytes = 0
   /// The number of times that the upload was resumed.
   package var resumptions = 0
-
-  package init() {}
 }
 
 /// The reason why an installed update is not proven.

@@ -27,7 +27,7 @@ extension DFUTarget {
   static func enterBootloader(_ client: Client, _ button: Characteristic) async throws -> String? {
     let answers = try await client.subscribe(button, kind: button.uuid == experimental ? .notification : .indication)
     do { return try await enterBootloader(client, button, answers) } catch {
-      await end(answers)
+      await answers.close()
       throw error
     }
   }

@@ -43,16 +43,7 @@ package final class DFUTarget {
     answers = try await client.subscribe(control, kind: .notification)
   }
 
-  /// Ends the subscription. A link that goes on after the update, as in a session, would keep it.
-  func close() async { await Self.end(answers) }
-
-  /// Ends a subscription, also in a canceled task, within 1 s. An error changes nothing about the update.
-  static func end(_ answers: Subscription) async {
-    await shielded {
-      let limit = EventLoop.shared.now.advanced(by: .seconds(1))
-      _ = try? await withDeadline(limit) { try await answers.cancel() }
-    }
-  }
+  func close() async { await answers.close() }
 
   /// Sends a request and waits for its answer: 60 s for `create`, which may erase, and for `execute`, which may verify. Otherwise 10 s.
   @discardableResult

@@ -86,14 +86,10 @@ package final class SecureDFUUpdate: UpdateProcedure {
         if target == nil { try onEvent(.began(step)) }
         let open = try await DFUTarget(client, receipts: options.prn)
         target = open
-        do {
-          let isSent = try await send(part, open, isLast: isLast, onEvent)
-          if !isSent { await open.close() }
-          return isSent
-        } catch {
-          await open.close()
-          throw error
-        }
+        let result = await Result(of: { try await send(part, open, isLast: isLast, onEvent) })
+        // A device that has the whole part restarts.
+        if (try? result.get()) != true { await open.close() }
+        return try result.get()
       } catch  where client.isLost(by: error) {
         outcome.resumptions += 1
         // The new application may have another address than the bootloader.
