@@ -166,6 +166,18 @@ import Testing
     }
   }
 
+  /// The version of an image that the device gives up does not count.
+  @Test func aTrialOfAHigherVersionEndsFirst() async throws {
+    try await onLoop {
+      for mode in [BootloaderMode.directXIPRevert, .swapMove] {
+        let server = ManagementServer(running: Self.third)
+        (server.other.bytes, server.isConfirmed, server.mode, server.forbidsDowngrade) = (Self.old, false, mode, true)
+        let run = try await Self.run(server)
+        #expect(run.error == nil && run.plan?.steps.first == .finishEarlier && server.running.bytes == Self.new)
+      }
+    }
+  }
+
   @Test func aDeviceThatStaysBlockedIsAnError() async throws {
     try await onLoop {
       let server = ManagementServer(running: Self.third)
@@ -339,6 +351,12 @@ import Testing
       (narrow.mtu, narrow.joinsParts) = (23, false)
       let (equal, lower) = (ManagementServer(running: Fixture.update(version: 2, size: 100)), ManagementServer(running: Self.third))
       (equal.mode, lower.mode) = (.directXIP, .ramLoad)
+      // A restart would never start the stored image.
+      let stored = [BootloaderMode.directXIP, .directXIPRevert, .ramLoad, .swapMove].map { mode in
+        let server = ManagementServer(running: Self.third)
+        (server.mode, server.forbidsDowngrade, server.other.bytes) = (mode, mode == .swapMove, Self.new)
+        return server
+      }
       let final = ManagementServer()
       final.mode = .overwriteOnly
       var second = UpdateOptions(), trial = second
@@ -349,6 +367,10 @@ import Testing
         (older, UpdateOptions(), .downgradeForbidden(running: version, file: file)), (narrow, UpdateOptions(), .mtuTooSmall(mtu: 23)),
         (equal, UpdateOptions(), .versionNotHigher(running: file, file: file)),
         (lower, UpdateOptions(), .versionNotHigher(running: version, file: file)),
+        (stored[0], UpdateOptions(), .versionNotHigher(running: version, file: file)),
+        (stored[1], UpdateOptions(), .versionNotHigher(running: version, file: file)),
+        (stored[2], UpdateOptions(), .versionNotHigher(running: version, file: file)),
+        (stored[3], UpdateOptions(), .downgradeForbidden(running: version, file: file)),
         (ManagementServer(), second, .noSuchImage(1)), (final, trial, .noTrials(.overwriteOnly)),
       ]
       for (server, options, error) in cases {

@@ -71,6 +71,7 @@ package final class MCUmgrUpdate: UpdateProcedure {
     let mode = state.bootloader.mode
     guard options.confirms || mode.canRevert || mode == .unknown else { throw ManagementError.noTrials(mode) }
   }
+    try state.checkVersion()
 
   private func upload(_ device: any UpdateDevice) async throws {
     _ = try await isSplit(device)

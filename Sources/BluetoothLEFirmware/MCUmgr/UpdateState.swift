@@ -67,8 +67,16 @@ struct UpdateState: Sendable {
     let target = mode.hasTrials || mode == .directXIP ? 1 - min(1, running?.slot ?? 0) : 0
     let limit = own?.lazy.compactMap(\.maximumImageSize).first ?? own?.first { $0.slot == target }?.size
     if let limit, file.upload.count > limit { throw .imageTooLarge(file.upload.count, limit: limit) }
-    guard let version = running?.version.flatMap({ ImageVersion($0) }) else { return }
-    if mode == .directXIP || mode == .ramLoad, file.version <= version { throw .versionNotHigher(running: version, file: file.version) }
+    try checkVersion()
+  }
+
+  /// Checks whether the bootloader would ever start the image, also if the device has it already. An image that blocks another one ends first.
+  /// - Throws: `ManagementError.versionNotHigher`, `downgradeForbidden`.
+  func checkVersion() throws(ManagementError) {
+    guard !isInstalled(), !isBlocked, let version = running?.version.flatMap({ ImageVersion($0) }) else { return }
+    if [.directXIP, .directXIPRevert, .ramLoad].contains(mode), file.version <= version {
+      throw .versionNotHigher(running: version, file: file.version)
+    }
     if bootloader.forbidsDowngrade, file.version < version,
       (file.version.major, file.version.minor, file.version.revision) != (version.major, version.minor, version.revision)
     {
