@@ -107,10 +107,11 @@ enum Fixture {
 
   /// The fields of an init command for a binary, in the order of nrfutil.
   static func initCommand(
-    _ binary: [UInt8], type: UInt64 = 0, sizes: [(UInt64, UInt64)]? = nil, hashType: UInt64 = 3, hash: [UInt8]? = nil
+    _ binary: [UInt8], type: UInt64 = 0, sizes: [(UInt64, UInt64)]? = nil, hashType: UInt64 = 3, hash: [UInt8]? = nil,
+    softdevices: [UInt64] = [0x100, 0x123]
   ) -> [UInt8] {
     let sizes = sizes ?? [(7, UInt64(binary.count))]
-    return field(1, 10203) + field(2, 52) + field(3, varint(0x100) + varint(0x123)) + field(4, type) + sizes.flatMap { field($0.0, $0.1) }
+    return field(1, 10203) + field(2, 52) + field(3, softdevices.flatMap(varint)) + field(4, type) + sizes.flatMap { field($0.0, $0.1) }
       + field(8, field(1, hashType) + field(2, hash ?? SHA2.sha256.hash(binary).reversed())) + field(9, 0)
       + field(10, field(1, 1) + field(2, []))
   }

@@ -11,13 +11,19 @@ import TestSupport
   static func package() throws -> DFUPackage { try DFUPackage(ZipArchive(Fixture.package(binary: image))) }
 
   /// A SoftDevice with a bootloader, and an application, which is first in the manifest.
-  static let combinedFile: [UInt8] = {
+  static let combinedFile = makeCombined([0x100, 0x123], [0x100, 0x123])
+
+  /// - Parameters:
+  ///   - first: The SoftDevices that the first part replaces.
+  ///   - second: The SoftDevices with which the application runs.
+  private static func makeCombined(_ first: [UInt64], _ second: [UInt64]) -> [UInt8] {
     let manifest = Fixture.manifest([("application", "app.bin", "app.dat"), ("softdevice_bootloader", "sd_bl.bin", "sd_bl.dat")])
     let binary = Array(image[..<300])
-    let packet = Fixture.packet(Fixture.initCommand(binary, type: 3, sizes: [(5, 200), (6, 100)]))
+    let packet = Fixture.packet(Fixture.initCommand(binary, type: 3, sizes: [(5, 200), (6, 100)], softdevices: first))
     let more = [Fixture.Entry(name: "sd_bl.bin", contents: binary), Fixture.Entry(name: "sd_bl.dat", contents: packet)]
-    return Fixture.package(binary: image, manifest: manifest, more: more)
-  }()
+    let application = Fixture.packet(Fixture.initCommand(image, softdevices: second))
+    return Fixture.package(binary: image, packet: application, manifest: manifest, more: more)
+  }
 
   private static func combined() throws -> DFUPackage { try DFUPackage(ZipArchive(combinedFile)) }
 
@@ -55,14 +61,15 @@ import TestSupport
     }
   }
 
-  /// The first update ends after its first part, whose init packet the bootloader refuses from then on.
-  @Test(arguments: [5, 14] as [UInt8]) func anUpdateThatEndedAfterItsFirstPartGoesOn(_ reason: UInt8) async throws {
+  /// The first update ends after its first part, whose init packet the bootloader refuses from then on, as one for the old SoftDevice, too.
+  @Test(arguments: [5, 14, 7] as [UInt8]) func anUpdateThatEndedAfterItsFirstPartGoesOn(_ reason: UInt8) async throws {
     try await onLoop(with: DFUDevice()) { device in
       device.presence = reason
+      let package = try DFUPackage(ZipArchive(Self.makeCombined([0x100], reason == 7 ? [0x123] : [0x100, 0x123])))
       await #expect(throws: CancellationError.self) {
-        _ = try await SecureDFUUpdate(Self.combined()).run(device) { if $0 == .began(.upload(1, of: 2)) { throw CancellationError() } }
+        _ = try await SecureDFUUpdate(package).run(device) { if $0 == .began(.upload(1, of: 2)) { throw CancellationError() } }
       }
-      try await device.update(Self.combined())
+      try await device.update(package)
       #expect(device.installed == [Array(Self.image[..<300]), Self.image])
       #expect(device.searches == [.nextAddress, .same, .previousAddress])
       #expect(device.outcome.bytes == 1000)
@@ -81,11 +88,16 @@ import TestSupport
     }
   }
 
-  /// Only the last part decides. Other reasons end the update.
-  @Test(arguments: [(5, 2), (7, 1), (14, 2)] as [(UInt8, Int)]) func refusedParts(_ reason: UInt8, _ parts: Int) async throws {
+  private static let refusals: [(reason: UInt8, application: [UInt64], parts: Int)] = [
+    (5, [0x100], 2), (14, [0x100], 2), (6, [0x123], 1), (7, [0x123], 2), (7, [0x100], 1), (7, [0xFFFE], 1), (7, [], 1),
+  ]
+
+  /// Only the last part decides. Other reasons end the update, and so does a wrong SoftDevice if the application does not need the new one.
+  @Test(arguments: refusals) func refusedParts(_ reason: UInt8, _ application: [UInt64], _ parts: Int) async throws {
     try await onLoop(with: DFUDevice()) { device in
       device.answers = { $0[0] == 4 ? [[0x60, 4, 11, reason]] : nil }
-      await #expect(throws: DFUError.refused(.execute, .extended, DFUExtendedError(reason))) { try await device.update(Self.combined()) }
+      let package = try DFUPackage(ZipArchive(Self.makeCombined([0x100], application)))
+      await #expect(throws: DFUError.refused(.execute, .extended, DFUExtendedError(reason))) { try await device.update(package) }
       #expect(device.requests.count { $0[0] == 4 } == parts && device.imageBytes == 0)
     }
   }

@@ -86,7 +86,7 @@ package final class SecureDFUUpdate: UpdateProcedure {
         if target == nil { try onEvent(.began(step)) }
         let open = try await DFUTarget(client, receipts: options.prn)
         target = open
-        let result = await Result(of: { try await send(part, open, isLast: isLast, onEvent) })
+        let result = await Result(of: { try await send(part, open, onEvent) })
         // A device that has the whole part restarts.
         if (try? result.get()) != true { await open.close() }
         return try result.get()
@@ -117,23 +117,32 @@ package final class SecureDFUUpdate: UpdateProcedure {
   }
 
   private func send(
-    _ part: DFUPackage.Part, _ target: DFUTarget, isLast: Bool, _ onEvent: @LoopActor (UpdateEvent) throws -> Void
+    _ part: DFUPackage.Part, _ target: DFUTarget, _ onEvent: @LoopActor (UpdateEvent) throws -> Void
   ) async throws -> Bool {
-    do { return try await send(part, target, isLast: isLast, resumes: options.resumes, onEvent) } catch DFUError.crcMismatch
+    do { return try await send(part, target, resumes: options.resumes, onEvent) } catch DFUError.crcMismatch
       where target.isResumed, DFUError.refused(_, .notPermitted, _) where target.isResumed
     {
       // The device kept bytes of another update, or lost some of its own: the part starts from its beginning.
-      return try await send(part, target, isLast: isLast, resumes: false, onEvent)
+      return try await send(part, target, resumes: false, onEvent)
     }
   }
 
-  /// Sends the init packet and the image. A bootloader that has this version of a part, or a newer one, refuses the init packet. The next part
-  /// is safe then, because it names the SoftDevices that it needs.
+  /// Whether a refusal of an init packet may mean that an earlier update installed the part. The later parts are safe then, because they name
+  /// the SoftDevices that they need.
+  private func mayBeInstalled(_ part: DFUPackage.Part, _ reason: DFUExtendedError) -> Bool {
+    let later = files.parts.drop { $0.kind != part.kind }.dropFirst()
+    guard reason == .softdeviceVersion else { return !later.isEmpty && [.firmwareVersion, .alreadyPresent].contains(reason) }
+    // A part that takes only the SoftDevice which it replaces is refused after that. 0xFFFE means any SoftDevice.
+    return [.softdevice, .softdeviceBootloader].contains(part.kind) && !later.isEmpty
+      && later.map { Set($0.initPacket.softdevices) }.allSatisfy { !$0.contains(0xFFFE) && !$0.isSubset(of: part.initPacket.softdevices) }
+  }
+
+  /// Sends the init packet and the image.
   private func send(
-    _ part: DFUPackage.Part, _ target: DFUTarget, isLast: Bool, resumes: Bool, _ onEvent: @LoopActor (UpdateEvent) throws -> Void
+    _ part: DFUPackage.Part, _ target: DFUTarget, resumes: Bool, _ onEvent: @LoopActor (UpdateEvent) throws -> Void
   ) async throws -> Bool {
     do { try await target.transfer(part.initPacketBytes, as: .command, resumes: resumes) } catch DFUError.refused(.execute, _, let reason?)
-      where !isLast && [.firmwareVersion, .alreadyPresent].contains(reason)
+      where mayBeInstalled(part, reason)
     { return false }
     var last: Int?
     try await target.transfer(part.binary, as: .data, resumes: resumes) { sent, confirmed in
