@@ -55,6 +55,8 @@ package struct Update: PeerCommand {
     let path = words.last ?? ""
     let peers = try await peers(context)
     let file = try await UpdatedLink.file(path, context)
+    // Nothing is remembered of devices that are done: those with MCUmgr report what runs. With Nordic Secure DFU, a note of the last Execute could
+    // be out of date, because another program may have changed the device since. A device with old firmware would then be skipped.
     var fleet = Fleet()
     for peer in peers {
       var target = who.target
