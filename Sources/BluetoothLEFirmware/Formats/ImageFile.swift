@@ -125,12 +125,7 @@ package struct ImageFile: Sendable {
   }
 
   private static func function(_ tlv: TLV) -> SHA2? {
-    switch tlv.type {
-    case 0x10: .sha256
-    case 0x11: .sha384
-    case 0x12: .sha512
-    default: nil
-    }
+    tlv.type == 0x10 ? .sha256 : tlv.type == 0x11 ? .sha384 : tlv.type == 0x12 ? .sha512 : nil
   }
 
   /// Checks that the image has one hash, and that it is right unless the image is encrypted.
@@ -160,17 +155,10 @@ package struct ImageFile: Sendable {
   package var padding: Int { bytes.count - end }
 
   package var signature: Signature? {
-    for tlv in tlvs {
-      switch tlv.type {
-      case 0x20: return .rsa2048
-      case 0x21: return .ecdsaP224
-      case 0x22: return hashFunction == .sha384 ? .ecdsaP384 : .ecdsaP256
-      case 0x23: return .rsa3072
-      case 0x24: return .ed25519
-      default: continue
-      }
-    }
-    return nil
+    let kinds: [UInt16: Signature] = [
+      0x20: .rsa2048, 0x21: .ecdsaP224, 0x22: hashFunction == .sha384 ? .ecdsaP384 : .ecdsaP256, 0x23: .rsa3072, 0x24: .ed25519,
+    ]
+    return tlvs.lazy.compactMap { kinds[$0.type] }.first
   }
 
   /// Whether the signature is over the image itself, not over its hash.

@@ -49,7 +49,8 @@ package final class MCUmgrUpdate: UpdateProcedure {
     // A pending image starts its trial with the first restart, which the second one ends.
     for _ in 1...3 where state.isBlocked {
       try onEvent(.began(.finishEarlier))
-      try await restart(device, as: .same)
+      try await reset(device)
+      try await comeBack(device, as: .same)
     }
     guard !state.isBlocked else { throw ManagementError.stillBlocked }
     if state.bootloader.mode == .firmwareLoader {
@@ -70,8 +71,8 @@ package final class MCUmgrUpdate: UpdateProcedure {
     try await read(device)
     let mode = state.bootloader.mode
     guard options.confirms || mode.canRevert || mode == .unknown else { throw ManagementError.noTrials(mode) }
-  }
     try state.checkVersion()
+  }
 
   private func upload(_ device: any UpdateDevice) async throws {
     _ = try await isSplit(device)
@@ -154,7 +155,8 @@ package final class MCUmgrUpdate: UpdateProcedure {
       try onEvent(.began(.enterBootloader))
       let name = "FL_\(Int.random(in: 10_000...99_999))"
       try await onLink(device) { try await $0.setLoaderName(name) }
-      try await restart(device, as: .named(name), bootMode: 1)
+      try await reset(device, bootMode: 1)
+      try await comeBack(device, as: .named(name))
     }
     if !state.isInstalled() {
       do { try await upload(device) } catch  where runsApplication && outcome.bytes == 0 && !ReconnectPolicy.mayPass(error) {
@@ -184,9 +186,6 @@ package final class MCUmgrUpdate: UpdateProcedure {
     }
   }
 
-  private func read(_ device: any UpdateDevice) async throws {
-    try await onLink(device) { management in
-      (state.bootloader, state.list) = (try await management.bootloader(), nil)
   /// Runs `body`, and ends the subscription on every path.
   private func closing<T>(_ body: @LoopActor () async throws -> T) async throws -> T {
     let result = await Result(of: body)
@@ -195,6 +194,9 @@ package final class MCUmgrUpdate: UpdateProcedure {
     return try result.get()
   }
 
+  private func read(_ device: any UpdateDevice) async throws {
+    try await onLink(device) { management in
+      (state.bootloader, state.list) = (try await management.bootloader(), nil)
       let isLoader = state.bootloader.mode == .firmwareLoader
       do { state.list = try await management.images() } catch  where isLoader && ManagementError.isUnsupported(error) {}
     }
@@ -210,11 +212,6 @@ package final class MCUmgrUpdate: UpdateProcedure {
       let size = try await management.parameters()?.bufferSize ?? 0
       return management.joinsParts == false && size > management.writeSize
     }
-  }
-
-  private func restart(_ device: any UpdateDevice, as identity: RestartedIdentity, bootMode: Int? = nil) async throws {
-    try await reset(device, bootMode: bootMode)
-    try await comeBack(device, as: identity)
   }
 
   private func reset(_ device: any UpdateDevice, bootMode: Int? = nil) async throws {

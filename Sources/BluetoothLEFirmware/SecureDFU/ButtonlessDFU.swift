@@ -26,21 +26,19 @@ extension DFUTarget {
   /// - Returns: The name with which the bootloader advertises. Nil if the application takes none, so that it is `DfuTarg`, as that of others.
   static func enterBootloader(_ client: Client, _ button: Characteristic) async throws -> String? {
     let answers = try await client.subscribe(button, kind: button.uuid == experimental ? .notification : .indication)
-    do { return try await enterBootloader(client, button, answers) } catch {
+    do {
+      let name = button.uuid == unbonded ? try await setName(client, button, answers) : nil
+      let limit = Duration.seconds(10)
+      do {
+        try await client.writeRequest([1], to: button.valueHandle)
+        guard let result = try await answer(to: 1, answers, within: limit) else { throw DFUError.noAnswer(nil, after: limit) }
+        guard result == .success else { throw DFUError.buttonlessRefused(result) }
+      } catch  where client.isLost(by: error) {}
+      return name
+    } catch {
       await answers.close()
       throw error
     }
-  }
-
-  private static func enterBootloader(_ client: Client, _ button: Characteristic, _ answers: Subscription) async throws -> String? {
-    let name = button.uuid == unbonded ? try await setName(client, button, answers) : nil
-    let limit = Duration.seconds(10)
-    do {
-      try await client.writeRequest([1], to: button.valueHandle)
-      guard let result = try await answer(to: 1, answers, within: limit) else { throw DFUError.noAnswer(nil, after: limit) }
-      guard result == .success else { throw DFUError.buttonlessRefused(result) }
-    } catch  where client.isLost(by: error) {}
-    return name
   }
 
   /// Gives the bootloader a random name. Returns nil if the application refuses it, or does not answer within 3 s.

@@ -104,12 +104,7 @@ package final class LinkedUpdateDevice: UpdateDevice {
 
   /// Returns the selector of the device after a restart. Nil for that of the user, if the device changes its address.
   private func selector(for identity: RestartedIdentity) -> PeerSelector? {
-    func address(adding step: UInt64) -> PeerSelector? {
-      lastPeer.map { peer in
-        let last = (peer.address.rawValue &+ step) & 0xFF
-        return .address(Address(rawValue: peer.address.rawValue & ~0xFF | last), peer.type)
-      }
-    }
+    func address(adding step: UInt64) -> PeerSelector? { (lastPeer?.adding(step)).map { .address($0.address, $0.type) } }
     func same(_ peer: PeerAddress?) -> PeerSelector? { peer.flatMap { $0.isIdentity ? .address($0.address, $0.type) : nil } }
     return switch identity {
     case .same: same(lastPeer)
@@ -118,5 +113,12 @@ package final class LinkedUpdateDevice: UpdateDevice {
     case .previousAddress: address(adding: 0xFF)
     case .named(let name): .name(Glob.literal(name))
     }
+  }
+}
+
+extension PeerAddress {
+  /// Returns the address whose last byte is greater by a number, modulo 256.
+  package func adding(_ step: UInt64) -> Self {
+    Self(Address(rawValue: address.rawValue & ~0xFF | (address.rawValue &+ step) & 0xFF), type)
   }
 }

@@ -62,12 +62,7 @@ package struct BootloaderSettings: UpdateDescription {
     (bootloader.linkLimits, bootloader.mtu, bootloader.advertising) = (application.linkLimits, application.mtu, application.advertising)
     bootloader.advertising.data = [2, 1, 6, UInt8(clamping: name.value.count + 1), 9] + name.value + [3, 3, 0x59, 0xFE]
     bootloader.advertising.scanResponse = []
-    if buttonless == .noBonds { bootloader.address = application.address.next } else { bootloader.security = application.security }
+    if buttonless == .noBonds { bootloader.address = application.address.adding(1) } else { bootloader.security = application.security }
     return bootloader
   }
-}
-
-extension PeerAddress {
-  /// The address whose last byte is greater by one.
-  fileprivate var next: Self { Self(Address(rawValue: address.rawValue & ~0xFF | (address.rawValue + 1) & 0xFF), type) }
 }
