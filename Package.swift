@@ -29,6 +29,7 @@ let package = Package(
   products: [
     .executable(name: "blectl", targets: ["blectl"]),
     .library(name: "BluetoothLE", targets: ["BluetoothLE"]),
+    .library(name: "BluetoothLEFirmware", targets: ["BluetoothLEFirmware"]),
     .library(name: "BluetoothLELinux", targets: ["BluetoothLELinux"]),
     .library(name: "BluetoothLESimulator", targets: ["BluetoothLESimulator"]),
   ],

@@ -12,7 +12,7 @@
 /// ```
 public final class Adapter: Sendable {
   let session: Session
-  let links: OneShotLinks
+  package let links: OneShotLinks
   /// The adapter in messages, such as `tcp:127.0.0.1:9000`.
   public let name: String
   /// The keys of bonded devices.

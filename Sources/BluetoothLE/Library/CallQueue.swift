@@ -2,7 +2,7 @@
 import Synchronization
 
 /// The elements of an asynchronous sequence of the library, for one iteration.
-final class CallQueue<Element: Sendable>: Sendable {
+package final class CallQueue<Element: Sendable>: Sendable {
   typealias Source = @LoopActor @Sendable () async throws -> Element?
 
   @LoopActor fileprivate final class State {
@@ -50,7 +50,7 @@ final class CallQueue<Element: Sendable>: Sendable {
   }
 
   /// - Parameter produce: Runs in a task from the first request on, and adds elements until the sequence ends. A cancellation ends it.
-  convenience init(
+  package convenience init(
     of adapter: Adapter, _ endings: Endings, _ produce: @escaping @LoopActor @Sendable (BoundedQueue<Element>) async throws -> Void
   ) {
     let production = Production(produce)
@@ -65,12 +65,12 @@ final class CallQueue<Element: Sendable>: Sendable {
   }
 
   /// An iteration, whose end is the end of the sequence.
-  final class Reader: Sendable {
+  package final class Reader: Sendable {
     private let queue: CallQueue
     private let hold: ElementHold
     private let isFirst: Bool
 
-    init(_ queue: CallQueue) {
+    package init(_ queue: CallQueue) {
       self.queue = queue
       hold = ElementHold(for: queue.adapter)
       isFirst = !queue.isTaken.exchange(true, ordering: .relaxed)
@@ -80,7 +80,7 @@ final class CallQueue<Element: Sendable>: Sendable {
 
     /// Waits for the next element. Only one task may wait at a time.
     /// - Throws: BluetoothError, CancellationError.
-    func next() async throws -> Element? {
+    package func next() async throws -> Element? {
       guard isFirst else { return nil }
       let state = queue.state
       return try await BluetoothError.wrapping { try await self.hold.next { () async throws -> Element? in try await state.next() } }
@@ -117,11 +117,11 @@ private final class Production<Element: Sendable> {
 
 /// The ends of sequences that are under way. Later calls wait for them, so that a device has no subscription that the caller has ended.
 @LoopActor
-final class Endings {
+package final class Endings {
   private var count = 0
   private var waiting: Wait<Void>?
 
-  nonisolated init() {}
+  package nonisolated init() {}
 
   func add(_ end: @escaping @LoopActor @Sendable () async -> Void) {
     count += 1

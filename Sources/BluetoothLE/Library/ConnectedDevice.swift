@@ -19,20 +19,8 @@ public final class ConnectedDevice: Sendable {
   /// Connects, demands security and asks for parameters.
   @LoopActor init(_ peripheral: Peripheral, _ options: ConnectionOptions, _ adapter: Adapter) async throws {
     (self.peripheral, self.options, self.adapter) = (peripheral, options, adapter)
-    try options.checkRanges()
-    var request = LinkRequest(.address(peripheral.peer.address, peripheral.peer.type))
-    (request.limits.connecting, request.limits.transaction, request.limits.retries) = (
-      options.timeout, options.transactionTimeout, max(0, options.retries)
-    )
-    request.parameters = options.parameters
-    let pairings = PairingAttempts()
-    request.security = { peer, _ in
-      var wish = options.pairing.map { PairingWish($0, with: peer, level: options.security, isOfCommand: false) }
-      wish?.attempts = pairings
-      return (wish, options.security)
-    }
-    request.looksUpName = true
-    connection = try await OneShotLinks(adapter.session, SilentReporter(name: peripheral.name), nil).open(request)
+    let links = OneShotLinks(adapter.session, SilentReporter(name: peripheral.name), nil)
+    connection = try await links.open(try options.request(for: peripheral))
     knownMTU = Guarded(connection.client.mtu)
     lifeline.keep(connection, adapter.session, options.reconnect.attempts == 0 ? nil : reconnection)
   }

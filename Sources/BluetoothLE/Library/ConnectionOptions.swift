@@ -42,9 +42,21 @@ public struct ConnectionOptions: Sendable {
     if let dataLength, !DataLength.range.contains(dataLength) { throw .dataLengthOutOfRange(dataLength) }
   }
 
-  var parameters: LinkParameterRequest {
-    var parameters = LinkParameterRequest(mtu: mtu, phy: phy, interval: interval)
-    parameters.dataLength = dataLength
-    return parameters
+  /// Returns the request for links to a device, which pair at most once.
+  /// - Throws: GAPError.
+  @LoopActor package func request(for peripheral: Peripheral) throws -> LinkRequest {
+    try checkRanges()
+    var request = LinkRequest(.address(peripheral.peer.address, peripheral.peer.type))
+    (request.limits.connecting, request.limits.transaction, request.limits.retries) = (timeout, transactionTimeout, max(0, retries))
+    request.parameters = LinkParameterRequest(mtu: mtu, phy: phy, interval: interval)
+    request.parameters.dataLength = dataLength
+    let pairings = PairingAttempts()
+    request.security = { peer, _ in
+      var wish = pairing.map { PairingWish($0, with: peer, level: security, isOfCommand: false) }
+      wish?.attempts = pairings
+      return (wish, security)
+    }
+    request.looksUpName = true
+    return request
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import BluetoothLE
+public import BluetoothLE
 
 /// A protocol with which a device takes firmware. One value serves one update.
 @LoopActor
@@ -58,30 +58,40 @@ package struct UpdatePlan: Hashable, Sendable {
   package var notes: [UpdateNote] = []
 }
 
-package enum UpdateStep: Hashable, Sendable {
+/// A step of an update. A device may need it several times, or not at all.
+public enum UpdateStep: Hashable, Sendable {
   /// Resets the device, so that an image on trial or a pending one ends.
   case finishEarlier
+  /// Starts the bootloader.
   case enterBootloader
-  /// The zero-based number of the image or of the part, and their count.
+  /// Uploads an image, or a part of a package. The values are its zero-based number, and their count.
   case upload(Int, of: Int)
+  /// Marks the new image for one trial.
   case test
+  /// Restarts the device.
   case restart
   /// Compares version and hash with the file.
   case compare
+  /// Makes the device keep the new image.
   case confirm
 }
 
-package enum UpdateEvent: Hashable, Sendable {
+/// An event of an update.
+public enum UpdateEvent: Hashable, Sendable {
+  /// A step began.
   case began(UpdateStep)
   /// The bytes of the current upload that were sent, that the device confirmed, and all.
   case progress(sent: Int, confirmed: Int, total: Int)
   /// The upload continues at this byte. The device already has the bytes before it.
   case resumed(at: Int)
+  /// The update goes on, but people should know a fact.
   case note(UpdateNote)
+  /// The update is over. Only users of the library see this event.
+  case finished(UpdateOutcome)
 }
 
 /// A fact that changes nothing, but that people should know.
-package enum UpdateNote: Hashable, Sendable {
+public enum UpdateNote: Hashable, Sendable {
   /// The padding at the end of the file, in bytes, is left out.
   case paddingLeftOut(Int)
   /// The image is encrypted, so its hash cannot be checked before the upload.
@@ -101,28 +111,34 @@ package enum UpdateNote: Hashable, Sendable {
 }
 
 /// The error of the connection after the last restart.
-package struct ReturnFailure: Hashable, Sendable {
+public struct ReturnFailure: Hashable, Sendable {
   package let error: any Error
 
   init(_ error: any Error) { self.error = error }
 
-  package static func == (one: Self, other: Self) -> Bool { "\(one.error)" == "\(other.error)" }
-  package func hash(into hasher: inout Hasher) { hasher.combine("\(error)") }
+  /// The error for users of the library.
+  public var bluetoothError: BluetoothError { BluetoothError(error) }
+
+  public static func == (one: Self, other: Self) -> Bool { "\(one.error)" == "\(other.error)" }
+  public func hash(into hasher: inout Hasher) { hasher.combine("\(error)") }
 }
 
 /// The result of an update.
-package struct UpdateOutcome: Hashable, Sendable {
-  package var versionBefore: String?
-  package var hashBefore: [UInt8]?
+public struct UpdateOutcome: Hashable, Sendable {
+  /// The version before the update. Nil if the device does not report it.
+  public internal(set) var versionBefore: String?
+  /// The hash of the image before the update. Nil if the device does not report it.
+  public internal(set) var hashBefore: [UInt8]?
   /// The version that runs now. Nil if the device does not report it.
-  package var versionAfter: String?
-  package var hashAfter: [UInt8]?
+  public internal(set) var versionAfter: String?
+  /// The hash of the image that runs now. Nil if the device does not report it.
+  public internal(set) var hashAfter: [UInt8]?
   /// Whether the new image stays after the next restart. Nil if the protocol does not know trials.
-  package var isConfirmed: Bool?
+  public internal(set) var isConfirmed: Bool?
   /// The bytes sent by this call, without those that the device already had.
-  package var bytes = 0
+  public internal(set) var bytes = 0
   /// The number of times that the upload was resumed.
-  package var resumptions = 0
+  public internal(set) var resumptions = 0
 }
 
 /// The reason why an installed update is not proven.

@@ -8,8 +8,6 @@ package final class FirmwareUpdate {
   private let options: UpdateOptions
   /// The protocol of the device, and the procedure for it. Nil before `plan`.
   private var chosen: (kind: UpdateProtocol, procedure: any UpdateProcedure)?
-  /// The result after `run` or after the end of `progress`.
-  package private(set) var outcome: UpdateOutcome?
 
   package init(_ file: FirmwareFile, _ options: UpdateOptions = UpdateOptions()) { (self.file, self.options) = (file, options) }
 
@@ -19,7 +17,6 @@ package final class FirmwareUpdate {
   /// Recognizes the protocol of the device, and plans the update. Changes nothing on the device.
   /// - Throws: FirmwareUpdateError; the errors of `UpdateProcedure.plan`.
   package func plan(_ device: any UpdateDevice) async throws -> UpdatePlan {
-    try file.validate()
     let table = try await device.client().discover()
     let chosen = try procedure(for: table)
     self.chosen = chosen
@@ -34,22 +31,7 @@ package final class FirmwareUpdate {
   ) async throws -> UpdateOutcome {
     if chosen == nil { _ = try await plan(device) }
     guard let procedure = chosen?.procedure else { throw FirmwareUpdateError.unknownDevice }
-    let outcome = try await procedure.run(device, onEvent)
-    self.outcome = outcome
-    return outcome
-  }
-
-  /// Runs the update, and returns its events. The end of the iteration cancels the update.
-  package func progress(_ device: any UpdateDevice) -> AsyncThrowingStream<UpdateEvent, any Error> {
-    AsyncThrowingStream { continuation in
-      let task = EventLoop.shared.spawn { [self] in
-        do {
-          try await run(device) { continuation.yield($0) }
-          continuation.finish()
-        } catch { continuation.finish(throwing: error) }
-      }
-      continuation.onTermination = { _ in task.cancel() }
-    }
+    return try await procedure.run(device, onEvent)
   }
 
   private func procedure(for table: AttributeTable) throws(FirmwareUpdateError) -> (kind: UpdateProtocol, procedure: any UpdateProcedure) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 @_exported public import BluetoothLE
 import BluetoothLEDeviceFiles
+@_exported public import BluetoothLEFirmware
 import BluetoothLEText
 
 /// A simulated radio with its devices, for tests and first steps without hardware.

@@ -85,6 +85,7 @@ package final class UpdateText {
     case .resumed(let byte): output.note("Continuing at byte \(byte).")
     case .note(let note): output.note(note.text)
     case .progress(let sent, let confirmed, let total): try progress.show(sent, confirmed, of: total)
+    case .finished: break
     }
   }
 

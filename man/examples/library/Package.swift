@@ -18,6 +18,7 @@ let package = Package(
     .executableTarget(name: "lock", dependencies: [simulator]),
     .executableTarget(name: "transfer", dependencies: [simulator]),
     .executableTarget(name: "pair", dependencies: [simulator]),
+    .executableTarget(name: "update", dependencies: [simulator]),
     .executableTarget(name: "tour", dependencies: [simulator, .product(name: "BluetoothLELinux", package: "blectl")]),
     .testTarget(name: "LockTests", dependencies: [simulator]),
   ]
