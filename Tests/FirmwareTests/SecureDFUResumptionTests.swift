@@ -93,6 +93,16 @@ import TestSupport
     }
   }
 
+  /// Some bootloaders cannot continue: lulf/nrf-dfu executes what was created last, whatever was selected, and refuses an unfinished image.
+  @Test(arguments: [2, 3, 5, 8, 10] as [UInt8]) func theDeviceCannotContinue(_ result: UInt8) async throws {
+    try await onLoop(with: DFUDevice()) { device in
+      try device.resume(Sample.initPacket, Self.prefix(300), executed: 256, object: 256)
+      device.answers = { $0 == [4] && !device.requests.contains { $0[0] == 1 } ? [[0x60, 4, result]] : nil }
+      try await device.update()
+      #expect(device.installed == [Sample.image] && device.imageBytes == 1000)
+    }
+  }
+
   /// Bytes of another update do not count, and none count without resumption, also after a lost link.
   @Test(arguments: [true, false]) func theDeviceHasBytesInVain(_ resumes: Bool) async throws {
     try await onLoop(with: DFUDevice()) { device in

@@ -120,9 +120,9 @@ package final class SecureDFUUpdate: UpdateProcedure {
     _ part: DFUPackage.Part, _ target: DFUTarget, _ onEvent: @LoopActor (UpdateEvent) throws -> Void
   ) async throws -> Bool {
     do { return try await send(part, target, resumes: options.resumes, onEvent) } catch DFUError.crcMismatch
-      where target.isResumed, DFUError.refused(_, .notPermitted, _) where target.isResumed
+      where target.isResumed, DFUError.refused(_, _, nil) where target.isResumed
     {
-      // The device kept bytes of another update, or lost some of its own: the part starts from its beginning.
+      // The device kept bytes of another update, or lost some of its own, or cannot continue: the part starts from its beginning.
       return try await send(part, target, resumes: false, onEvent)
     }
   }
