@@ -55,12 +55,14 @@ private let vectors: [(Event, String)] = [
     .leReadRemoteFeaturesComplete(status: .success, handle: 0x40, features: [.dataLengthExtension, .phy2M]),
     "043e0c040040002001000000000000"
   ),
+  (.leLongTermKeyRequest(handle: 0x40, random: 0x1122_3344_5566_7788, ediv: 0x99AA), "043e0d0540008877665544332211aa99"),
   (
     .leRemoteConnectionParameterRequest(handle: 0x40, intervalMin: 6, intervalMax: 12, latency: 1, supervisionTimeout: 100),
     "043e0b0640000600" + "0c0001006400"
   ),
   (.leDataLengthChange(handle: 0x40, maxTxOctets: 251, maxTxTime: 2120, maxRxOctets: 27, maxRxTime: 328), "043e0b074000fb0048081b004801"),
   (.lePHYUpdateComplete(status: .success, handle: 0x40, tx: 2, rx: 2), "043e060c0040000202"),
+  (.leAdvertisingSetTerminated(status: .success, advertisingHandle: 2, handle: 0x40, events: 7), "043e0612000240" + "0007"),
   (.leOther(subevent: 0xFF, []), "043e01ff"),
   (.leOther(subevent: nil, []), "043e00"),
   (.other(code: 0x12, [6, 0x40, 0, 0]), "04120406400000"),

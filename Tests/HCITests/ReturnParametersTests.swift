@@ -44,6 +44,10 @@ private let vectors: [ReturnVector] = [
   ReturnVector(
     LEReadMaximumDataLength.self, .init(txOctets: 251, txTime: 2120, rxOctets: 251, rxTime: 2120), "00fb004808fb004808"),
   ReturnVector(LEReadSuggestedDefaultDataLength.self, .init(txOctets: 27, txTime: 328), "001b004801"),
+  ReturnVector(LEReadAdvertisingPhysicalChannelTXPower.self, .init(-4), "00fc"),
+  ReturnVector(LESetExtendedAdvertisingParameters.self, .init(selectedTXPower: 7), "0007"),
+  ReturnVector(LEReadMaximumAdvertisingDataLength.self, .init(1650), "007206"),
+  ReturnVector(LEReadNumberOfSupportedAdvertisingSets.self, .init(4), "0004"),
   ReturnVector(Reset.self, .init(), "00"),
 ]
 

@@ -29,6 +29,10 @@ package struct ByteReader: Sendable {
     UInt16(truncatingIfNeeded: try uint(what, octets: 2))
   }
 
+  package mutating func uint24(_ what: StaticString) throws(MalformedPacket) -> UInt32 {
+    UInt32(truncatingIfNeeded: try uint(what, octets: 3))
+  }
+
   package mutating func uint32(_ what: StaticString) throws(MalformedPacket) -> UInt32 {
     UInt32(truncatingIfNeeded: try uint(what, octets: 4))
   }

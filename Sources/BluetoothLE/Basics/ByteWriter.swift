@@ -14,6 +14,9 @@ package struct ByteWriter: Sendable {
 
   package mutating func uint16(_ value: UInt16) { integer(UInt64(value), octets: 2) }
 
+  /// Writes the lower 24 bits.
+  package mutating func uint24(_ value: UInt32) { integer(UInt64(value), octets: 3) }
+
   package mutating func uint32(_ value: UInt32) { integer(UInt64(value), octets: 4) }
 
   package mutating func uint64(_ value: UInt64) { integer(value, octets: 8) }

@@ -17,11 +17,16 @@ package enum Event: Sendable, Equatable {
   case leConnectionUpdateComplete(
     status: ControllerErrorCode, handle: ConnectionHandle, interval: ConnectionInterval, latency: UInt16, supervisionTimeout: Centiseconds)
   case leReadRemoteFeaturesComplete(status: ControllerErrorCode, handle: ConnectionHandle, features: LEFeatures)
+  /// The LE Long Term Key Request event. `random` and `ediv` name the key from LE legacy pairing, otherwise they are 0.
+  case leLongTermKeyRequest(handle: ConnectionHandle, random: UInt64, ediv: UInt16)
   case leRemoteConnectionParameterRequest(
     handle: ConnectionHandle, intervalMin: ConnectionInterval, intervalMax: ConnectionInterval, latency: UInt16,
     supervisionTimeout: Centiseconds)
   /// The LE Data Length Change event. Octets are payload bytes, and times are in µs.
   case leDataLengthChange(handle: ConnectionHandle, maxTxOctets: UInt16, maxTxTime: UInt16, maxRxOctets: UInt16, maxRxTime: UInt16)
+  /// The LE Advertising Set Terminated event. `handle` is the link that the set led to, if the status is Success.
+  /// `events` is the number of advertising events, if their maximum ended the set, otherwise 0.
+  case leAdvertisingSetTerminated(status: ControllerErrorCode, advertisingHandle: UInt8, handle: ConnectionHandle, events: UInt8)
   case lePHYUpdateComplete(status: ControllerErrorCode, handle: ConnectionHandle, tx: UInt8, rx: UInt8)
   /// An LE Meta event that has no other case, with its parameters. The subevent is nil if the event is empty.
   case leOther(subevent: UInt8?, [UInt8])
@@ -204,6 +209,10 @@ package enum Event: Sendable, Equatable {
     case .leReadRemoteFeaturesComplete(let status, let handle, let features):
       writer.put(0x04 as UInt8, status, handle)
       writer.uint64(features.rawValue)
+    case .leLongTermKeyRequest(let handle, let random, let ediv):
+      writer.put(0x05 as UInt8, handle)
+      writer.uint64(random)
+      writer.uint16(ediv)
     case .leRemoteConnectionParameterRequest(let handle, let intervalMin, let intervalMax, let latency, let supervisionTimeout):
       writer.put(0x06 as UInt8, handle, intervalMin.rawValue, intervalMax.rawValue, latency, supervisionTimeout.rawValue)
     case .leDataLengthChange(let handle, let maxTxOctets, let maxTxTime, let maxRxOctets, let maxRxTime):
@@ -215,6 +224,8 @@ package enum Event: Sendable, Equatable {
     case .leExtendedAdvertisingReports(let reports):
       writer.uint8(0x0D)
       reports.encode(into: &writer)
+    case .leAdvertisingSetTerminated(let status, let advertisingHandle, let handle, let events):
+      writer.put(0x12 as UInt8, status, advertisingHandle, handle, events)
     case .leOther(let subevent, let octets):
       if let subevent { writer.uint8(subevent) }
       writer.append(octets)
@@ -241,6 +252,15 @@ extension ByteReader {
 
   mutating func time<Time: TimeCount>(_ what: StaticString) throws(MalformedPacket) -> Time { Time(rawValue: try uint16(what)) }
 
+  /// Reads advertising data of a legacy PDU: one byte with their number, and 31 bytes.
+  mutating func padded(_ what: StaticString) throws(MalformedPacket) -> [UInt8] {
+    let position = offset
+    let count = Int(try uint8(what))
+    let octets = try bytes(31, what)
+    guard count <= 31 else { throw MalformedPacket("\(what): length \(count)", at: position) }
+    return Array(octets.prefix(count))
+  }
+
   mutating func handle() throws(MalformedPacket) -> ConnectionHandle { ConnectionHandle(try uint16("connection handle")) }
 
   /// Reads an address type, one byte, and an address, six bytes.
@@ -259,6 +279,14 @@ extension ByteWriter {
   mutating func peerAddress(_ peer: PeerAddress) {
     uint8(peer.type.hciValue)
     address(peer.address)
+  }
+
+  /// Writes the number of bytes as one byte, and the first 31 bytes, padded with zeros.
+  mutating func padded(_ octets: [UInt8]) {
+    let octets = octets.prefix(31)
+    uint8(UInt8(octets.count))
+    append(octets)
+    append(repeatElement(0, count: 31 - octets.count))
   }
 
   /// Writes the number of bytes as one byte, and at most the first 255 bytes.
@@ -288,6 +316,8 @@ extension Event {
     case 0x04:
       self = .leReadRemoteFeaturesComplete(
         status: try reader.status(), handle: try reader.handle(), features: LEFeatures(rawValue: try reader.uint64("LE features")))
+    case 0x05:
+      self = .leLongTermKeyRequest(handle: try reader.handle(), random: try reader.uint64("random number"), ediv: try reader.uint16("EDIV"))
     case 0x06:
       self = .leRemoteConnectionParameterRequest(
         handle: try reader.handle(), intervalMin: try reader.time("minimum interval"), intervalMax: try reader.time("maximum interval"),
@@ -301,6 +331,10 @@ extension Event {
       self = .lePHYUpdateComplete(
         status: try reader.status(), handle: try reader.handle(), tx: try reader.uint8("TX PHY"), rx: try reader.uint8("RX PHY"))
     case 0x0D: self = .leExtendedAdvertisingReports(try AdvertisingReports(parsing: &reader))
+    case 0x12:
+      self = .leAdvertisingSetTerminated(
+        status: try reader.status(), advertisingHandle: try reader.uint8("advertising handle"), handle: try reader.handle(),
+        events: try reader.uint8("advertising events"))
     default: self = .leOther(subevent: subevent, reader.rest())
     }
   }

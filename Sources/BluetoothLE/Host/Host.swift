@@ -129,7 +129,9 @@ final class Host: LinkController {
         ConnectionParameters(intervalMin: intervalMin, intervalMax: intervalMax, latency: latency, supervisionTimeout: supervisionTimeout))
     // Data Buffer Overflow (Vol 4 Part E §7.7.26) of ACL data.
     case .other(code: 0x1A, [0x01]): for link in openLinks { link.loseData(ControllerError(name, .overflow)) }
-    case .readRemoteVersionComplete, .leOther, .other, .commandComplete, .commandStatus, .hardwareError: break
+    case .readRemoteVersionComplete, .leLongTermKeyRequest, .leAdvertisingSetTerminated, .leOther, .other, .commandComplete, .commandStatus,
+      .hardwareError:
+      break
     }
   }
 

@@ -59,6 +59,36 @@ extension LEExtendedCreateConnection {
   }
 }
 
+extension LESetExtendedAdvertisingEnable {
+  /// A set to enable or disable, with its limits (Vol 4 Part E §7.8.56).
+  package struct Entry: Sendable, Equatable {
+    /// The host's number for the advertising set, 0–0xEF.
+    package var advertisingHandle: UInt8
+    /// The time for which the set advertises. 0 means without limit.
+    package var duration: Centiseconds
+    /// The number of advertising events that the set sends. 0 means without limit.
+    package var maxEvents: UInt8
+
+    package init(advertisingHandle: UInt8, duration: Centiseconds = 0, maxEvents: UInt8 = 0) {
+      self.advertisingHandle = advertisingHandle
+      self.duration = duration
+      self.maxEvents = maxEvents
+    }
+
+    package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
+      advertisingHandle = try reader.uint8("advertising handle")
+      duration = try reader.time("duration")
+      maxEvents = try reader.uint8("max extended advertising events")
+    }
+
+    package func encode(into writer: inout ByteWriter) {
+      writer.uint8(advertisingHandle)
+      writer.uint16(duration.rawValue)
+      writer.uint8(maxEvents)
+    }
+  }
+}
+
 /// A report of the LE Advertising Report event (Vol 4 Part E §7.7.65.2).
 package struct LegacyAdvertisingReport: Sendable, Equatable {
   /// The event type: 0 ADV_IND, 1 ADV_DIRECT_IND, 2 ADV_SCAN_IND, 3 ADV_NONCONN_IND, 4 SCAN_RSP.
@@ -636,6 +666,152 @@ package struct LESetRandomAddress: Command {
   }
 }
 
+/// The command LE Set Advertising Parameters (Vol 4 Part E §7.8.5).
+package struct LESetAdvertisingParameters: Command {
+  package static let opcode = Opcode(0x2006, "LE Set Advertising Parameters", bit: (25, 5))
+  package typealias Return = NoReturnParameters
+
+  /// The shortest advertising interval, 20 ms to 10.24 s.
+  package var intervalMin: Slots
+  /// The longest advertising interval, 20 ms to 10.24 s.
+  package var intervalMax: Slots
+  /// The PDU: 0 ADV_IND, 1 ADV_DIRECT_IND at high duty cycle, 2 ADV_SCAN_IND, 3 ADV_NONCONN_IND, 4 ADV_DIRECT_IND at low duty cycle.
+  package var type: UInt8
+  /// The type of the host's own address. 0 is public, 1 is random. 2 and 3 are resolvable if possible, otherwise as 0 and 1.
+  package var ownAddressType: UInt8
+  /// The device that directed advertisements invite.
+  package var peer: PeerAddress
+  /// The advertising channels: bit 0 is 37, bit 1 is 38, bit 2 is 39.
+  package var channelMap: UInt8
+  /// The devices from which the controller takes scan requests (bit 0) and connections (bit 1): all, or the filter accept list.
+  package var filterPolicy: UInt8
+
+  package init(
+    intervalMin: Slots, intervalMax: Slots, type: UInt8 = 0, ownAddressType: UInt8 = 0, peer: PeerAddress, channelMap: UInt8 = 7,
+    filterPolicy: UInt8 = 0
+  ) {
+    self.intervalMin = intervalMin
+    self.intervalMax = intervalMax
+    self.type = type
+    self.ownAddressType = ownAddressType
+    self.peer = peer
+    self.channelMap = channelMap
+    self.filterPolicy = filterPolicy
+  }
+
+  package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
+    intervalMin = try reader.time("interval min")
+    intervalMax = try reader.time("interval max")
+    type = try reader.uint8("advertising type")
+    ownAddressType = try reader.uint8("own address type")
+    peer = try reader.peerAddress()
+    channelMap = try reader.uint8("channel map")
+    filterPolicy = try reader.uint8("filter policy")
+  }
+
+  package func encode(into writer: inout ByteWriter) {
+    writer.uint16(intervalMin.rawValue)
+    writer.uint16(intervalMax.rawValue)
+    writer.uint8(type)
+    writer.uint8(ownAddressType)
+    writer.peerAddress(peer)
+    writer.uint8(channelMap)
+    writer.uint8(filterPolicy)
+  }
+}
+
+/// The command LE Read Advertising Physical Channel TX Power (Vol 4 Part E §7.8.6).
+package struct LEReadAdvertisingPhysicalChannelTXPower: Command {
+  package static let opcode = Opcode(0x2007, "LE Read Advertising Physical Channel TX Power", bit: (25, 6))
+
+  package init() {}
+
+  package init(parsing reader: inout ByteReader) throws(MalformedPacket) {}
+
+  package func encode(into writer: inout ByteWriter) {}
+
+  /// The return parameters of LE Read Advertising Physical Channel TX Power.
+  package struct Return: ReturnParameters {
+    /// The transmit power in dBm.
+    package var txPower: Int8
+
+    package init(_ txPower: Int8) {
+      self.txPower = txPower
+    }
+
+    package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
+      txPower = try reader.int8("TX power")
+    }
+
+    package func encode(into writer: inout ByteWriter) {
+      writer.int8(txPower)
+    }
+  }
+}
+
+/// The command LE Set Advertising Data (Vol 4 Part E §7.8.7).
+package struct LESetAdvertisingData: Command {
+  package static let opcode = Opcode(0x2008, "LE Set Advertising Data", bit: (25, 7))
+  package typealias Return = NoReturnParameters
+
+  /// The advertising data, at most 31 bytes.
+  package var data: [UInt8]
+
+  package init(_ data: [UInt8]) {
+    self.data = data
+  }
+
+  package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
+    data = try reader.padded("advertising data")
+  }
+
+  package func encode(into writer: inout ByteWriter) {
+    writer.padded(data)
+  }
+}
+
+/// The command LE Set Scan Response Data (Vol 4 Part E §7.8.8).
+package struct LESetScanResponseData: Command {
+  package static let opcode = Opcode(0x2009, "LE Set Scan Response Data", bit: (26, 0))
+  package typealias Return = NoReturnParameters
+
+  /// The answer to scan requests, at most 31 bytes.
+  package var data: [UInt8]
+
+  package init(_ data: [UInt8]) {
+    self.data = data
+  }
+
+  package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
+    data = try reader.padded("scan response data")
+  }
+
+  package func encode(into writer: inout ByteWriter) {
+    writer.padded(data)
+  }
+}
+
+/// The command LE Set Advertising Enable (Vol 4 Part E §7.8.9).
+package struct LESetAdvertisingEnable: Command {
+  package static let opcode = Opcode(0x200A, "LE Set Advertising Enable", bit: (26, 1))
+  package typealias Return = NoReturnParameters
+
+  /// Whether the controller advertises after this command.
+  package var isOn: Bool
+
+  package init(_ isOn: Bool) {
+    self.isOn = isOn
+  }
+
+  package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
+    isOn = try reader.uint8("enable") != 0
+  }
+
+  package func encode(into writer: inout ByteWriter) {
+    writer.uint8(isOn ? 1 : 0)
+  }
+}
+
 /// The command LE Set Scan Parameters (Vol 4 Part E §7.8.10).
 package struct LESetScanParameters: Command {
   package static let opcode = Opcode(0x200B, "LE Set Scan Parameters", bit: (26, 2))
@@ -834,6 +1010,53 @@ package struct LEEnableEncryption: Command {
     writer.uint64(random)
     writer.uint16(ediv)
     writer.uint128(longTermKey)
+  }
+}
+
+/// The command LE Long Term Key Request Reply (Vol 4 Part E §7.8.25).
+package struct LELongTermKeyRequestReply: Command {
+  package static let opcode = Opcode(0x201A, "LE Long Term Key Request Reply", bit: (28, 1))
+  package typealias Return = HandleReturned
+
+  /// The controller's number for the link.
+  package var handle: ConnectionHandle
+  /// The Long Term Key, or the Short Term Key during LE legacy pairing.
+  package var key: UInt128
+
+  package init(handle: ConnectionHandle, _ key: UInt128) {
+    self.handle = handle
+    self.key = key
+  }
+
+  package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
+    handle = try reader.handle()
+    key = try reader.uint128("long term key")
+  }
+
+  package func encode(into writer: inout ByteWriter) {
+    writer.handle(handle)
+    writer.uint128(key)
+  }
+}
+
+/// The command LE Long Term Key Request Negative Reply (Vol 4 Part E §7.8.26).
+package struct LELongTermKeyRequestNegativeReply: Command {
+  package static let opcode = Opcode(0x201B, "LE Long Term Key Request Negative Reply", bit: (28, 2))
+  package typealias Return = HandleReturned
+
+  /// The controller's number for the link.
+  package var handle: ConnectionHandle
+
+  package init(handle: ConnectionHandle) {
+    self.handle = handle
+  }
+
+  package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
+    handle = try reader.handle()
+  }
+
+  package func encode(into writer: inout ByteWriter) {
+    writer.handle(handle)
   }
 }
 
@@ -1142,6 +1365,330 @@ package struct LESetPHY: Command {
     writer.uint8(rx.rawValue)
     writer.uint16(options)
   }
+}
+
+/// The command LE Set Advertising Set Random Address (Vol 4 Part E §7.8.52).
+package struct LESetAdvertisingSetRandomAddress: Command {
+  package static let opcode = Opcode(0x2035, "LE Set Advertising Set Random Address", bit: (36, 1))
+  package typealias Return = NoReturnParameters
+
+  /// The host's number for the advertising set, 0–0xEF.
+  package var advertisingHandle: UInt8
+  /// The random address of the set.
+  package var address: Address
+
+  package init(advertisingHandle: UInt8, _ address: Address) {
+    self.advertisingHandle = advertisingHandle
+    self.address = address
+  }
+
+  package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
+    advertisingHandle = try reader.uint8("advertising handle")
+    address = try reader.address("random address")
+  }
+
+  package func encode(into writer: inout ByteWriter) {
+    writer.uint8(advertisingHandle)
+    writer.address(address)
+  }
+}
+
+/// The command LE Set Extended Advertising Parameters (Vol 4 Part E §7.8.53).
+package struct LESetExtendedAdvertisingParameters: Command {
+  package static let opcode = Opcode(0x2036, "LE Set Extended Advertising Parameters", bit: (36, 2))
+
+  /// The host's number for the advertising set, 0–0xEF.
+  package var advertisingHandle: UInt8
+  /// Bit 0 connectable, 1 scannable, 2 directed, 3 directed at high duty cycle, 4 legacy PDUs, 5 anonymous, 6 with transmit power.
+  package var properties: UInt16
+  /// The shortest advertising interval in units of 0.625 ms, 0x20–0xFFFFFF.
+  package var intervalMin: UInt32
+  /// The longest advertising interval in units of 0.625 ms, 0x20–0xFFFFFF.
+  package var intervalMax: UInt32
+  /// The advertising channels: bit 0 is 37, bit 1 is 38, bit 2 is 39.
+  package var channelMap: UInt8
+  /// The type of the host's own address. 0 is public, 1 is random. 2 and 3 are resolvable if possible, otherwise as 0 and 1.
+  package var ownAddressType: UInt8
+  /// The device that directed advertisements invite.
+  package var peer: PeerAddress
+  /// The devices from which the controller takes scan requests (bit 0) and connections (bit 1): all, or the filter accept list.
+  package var filterPolicy: UInt8
+  /// The wanted transmit power in dBm. 127 means no preference.
+  package var txPower: Int8
+  /// The PHY of the advertising channels. 1 is 1M, 3 is coded.
+  package var primaryPHY: UInt8
+  /// The number of advertising events that the controller may skip before it sends the secondary PDU.
+  package var secondaryMaxSkip: UInt8
+  /// The PHY of the secondary PDU. 1 is 1M, 2 is 2M, 3 is coded.
+  package var secondaryPHY: UInt8
+  /// The Advertising Set ID, 0–15.
+  package var sid: UInt8
+  /// Whether the controller sends LE Scan Request Received events.
+  package var reportsScanRequests: Bool
+
+  package init(
+    advertisingHandle: UInt8, properties: UInt16, intervalMin: UInt32, intervalMax: UInt32, channelMap: UInt8 = 7,
+    ownAddressType: UInt8 = 0, peer: PeerAddress, filterPolicy: UInt8 = 0, txPower: Int8 = 127, primaryPHY: UInt8 = 1,
+    secondaryMaxSkip: UInt8 = 0, secondaryPHY: UInt8 = 1, sid: UInt8 = 0, reportsScanRequests: Bool = false
+  ) {
+    self.advertisingHandle = advertisingHandle
+    self.properties = properties
+    self.intervalMin = intervalMin
+    self.intervalMax = intervalMax
+    self.channelMap = channelMap
+    self.ownAddressType = ownAddressType
+    self.peer = peer
+    self.filterPolicy = filterPolicy
+    self.txPower = txPower
+    self.primaryPHY = primaryPHY
+    self.secondaryMaxSkip = secondaryMaxSkip
+    self.secondaryPHY = secondaryPHY
+    self.sid = sid
+    self.reportsScanRequests = reportsScanRequests
+  }
+
+  package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
+    advertisingHandle = try reader.uint8("advertising handle")
+    properties = try reader.uint16("event properties")
+    intervalMin = try reader.uint24("primary interval min")
+    intervalMax = try reader.uint24("primary interval max")
+    channelMap = try reader.uint8("primary channel map")
+    ownAddressType = try reader.uint8("own address type")
+    peer = try reader.peerAddress()
+    filterPolicy = try reader.uint8("filter policy")
+    txPower = try reader.int8("TX power")
+    primaryPHY = try reader.uint8("primary PHY")
+    secondaryMaxSkip = try reader.uint8("secondary max skip")
+    secondaryPHY = try reader.uint8("secondary PHY")
+    sid = try reader.uint8("SID")
+    reportsScanRequests = try reader.uint8("scan request notification enable") != 0
+  }
+
+  package func encode(into writer: inout ByteWriter) {
+    writer.uint8(advertisingHandle)
+    writer.uint16(properties)
+    writer.uint24(intervalMin)
+    writer.uint24(intervalMax)
+    writer.uint8(channelMap)
+    writer.uint8(ownAddressType)
+    writer.peerAddress(peer)
+    writer.uint8(filterPolicy)
+    writer.int8(txPower)
+    writer.uint8(primaryPHY)
+    writer.uint8(secondaryMaxSkip)
+    writer.uint8(secondaryPHY)
+    writer.uint8(sid)
+    writer.uint8(reportsScanRequests ? 1 : 0)
+  }
+
+  /// The return parameters of LE Set Extended Advertising Parameters.
+  package struct Return: ReturnParameters {
+    /// The transmit power that the controller chose, in dBm.
+    package var selectedTXPower: Int8
+
+    package init(selectedTXPower: Int8) {
+      self.selectedTXPower = selectedTXPower
+    }
+
+    package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
+      selectedTXPower = try reader.int8("selected TX power")
+    }
+
+    package func encode(into writer: inout ByteWriter) {
+      writer.int8(selectedTXPower)
+    }
+  }
+}
+
+/// The command LE Set Extended Advertising Data (Vol 4 Part E §7.8.54).
+package struct LESetExtendedAdvertisingData: Command {
+  package static let opcode = Opcode(0x2037, "LE Set Extended Advertising Data", bit: (36, 3))
+  package typealias Return = NoReturnParameters
+
+  /// The host's number for the advertising set, 0–0xEF.
+  package var advertisingHandle: UInt8
+  /// The fragment: 0 a middle one, 1 the first, 2 the last, 3 complete data. 4 keeps the data and only changes their identifier.
+  package var operation: UInt8
+  /// Whether the controller may send the data in several PDUs as it likes: 0 it may, 1 it should not.
+  package var fragmentPreference: UInt8
+  /// The advertising data of this fragment, at most 251 bytes.
+  package var data: [UInt8]
+
+  package init(advertisingHandle: UInt8, operation: UInt8 = 3, fragmentPreference: UInt8 = 1, _ data: [UInt8]) {
+    self.advertisingHandle = advertisingHandle
+    self.operation = operation
+    self.fragmentPreference = fragmentPreference
+    self.data = data
+  }
+
+  package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
+    advertisingHandle = try reader.uint8("advertising handle")
+    operation = try reader.uint8("operation")
+    fragmentPreference = try reader.uint8("fragment preference")
+    data = try reader.bytes(Int(try reader.uint8("advertising data length")), "advertising data")
+  }
+
+  package func encode(into writer: inout ByteWriter) {
+    writer.uint8(advertisingHandle)
+    writer.uint8(operation)
+    writer.uint8(fragmentPreference)
+    writer.counted(data)
+  }
+}
+
+/// The command LE Set Extended Scan Response Data (Vol 4 Part E §7.8.55).
+package struct LESetExtendedScanResponseData: Command {
+  package static let opcode = Opcode(0x2038, "LE Set Extended Scan Response Data", bit: (36, 4))
+  package typealias Return = NoReturnParameters
+
+  /// The host's number for the advertising set, 0–0xEF.
+  package var advertisingHandle: UInt8
+  /// The fragment: 0 a middle one, 1 the first, 2 the last, 3 complete data. 4 keeps the data and only changes their identifier.
+  package var operation: UInt8
+  /// Whether the controller may send the data in several PDUs as it likes: 0 it may, 1 it should not.
+  package var fragmentPreference: UInt8
+  /// The scan response data of this fragment, at most 251 bytes.
+  package var data: [UInt8]
+
+  package init(advertisingHandle: UInt8, operation: UInt8 = 3, fragmentPreference: UInt8 = 1, _ data: [UInt8]) {
+    self.advertisingHandle = advertisingHandle
+    self.operation = operation
+    self.fragmentPreference = fragmentPreference
+    self.data = data
+  }
+
+  package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
+    advertisingHandle = try reader.uint8("advertising handle")
+    operation = try reader.uint8("operation")
+    fragmentPreference = try reader.uint8("fragment preference")
+    data = try reader.bytes(Int(try reader.uint8("scan response data length")), "scan response data")
+  }
+
+  package func encode(into writer: inout ByteWriter) {
+    writer.uint8(advertisingHandle)
+    writer.uint8(operation)
+    writer.uint8(fragmentPreference)
+    writer.counted(data)
+  }
+}
+
+/// The command LE Set Extended Advertising Enable (Vol 4 Part E §7.8.56).
+package struct LESetExtendedAdvertisingEnable: Command {
+  package static let opcode = Opcode(0x2039, "LE Set Extended Advertising Enable", bit: (36, 5))
+  package typealias Return = NoReturnParameters
+
+  /// Whether the sets advertise after this command.
+  package var isOn: Bool
+  /// The sets, at most 63. To disable, an empty list means all sets.
+  package var sets: [Entry]
+
+  package init(_ isOn: Bool, sets: [Entry]) {
+    self.isOn = isOn
+    self.sets = sets
+  }
+
+  package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
+    isOn = try reader.uint8("enable") != 0
+    sets = []
+    for _ in 0..<(try reader.uint8("num sets")) { sets.append(try LESetExtendedAdvertisingEnable.Entry(parsing: &reader)) }
+  }
+
+  package func encode(into writer: inout ByteWriter) {
+    writer.uint8(isOn ? 1 : 0)
+    writer.uint8(UInt8(clamping: sets.count))
+    for entry in sets { entry.encode(into: &writer) }
+  }
+}
+
+/// The command LE Read Maximum Advertising Data Length (Vol 4 Part E §7.8.57).
+package struct LEReadMaximumAdvertisingDataLength: Command {
+  package static let opcode = Opcode(0x203A, "LE Read Maximum Advertising Data Length", bit: (36, 6))
+
+  package init() {}
+
+  package init(parsing reader: inout ByteReader) throws(MalformedPacket) {}
+
+  package func encode(into writer: inout ByteWriter) {}
+
+  /// The return parameters of LE Read Maximum Advertising Data Length.
+  package struct Return: ReturnParameters {
+    /// The maximum length of the advertising data and of the scan response, 31–1,650 bytes.
+    package var length: UInt16
+
+    package init(_ length: UInt16) {
+      self.length = length
+    }
+
+    package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
+      length = try reader.uint16("max advertising data length")
+    }
+
+    package func encode(into writer: inout ByteWriter) {
+      writer.uint16(length)
+    }
+  }
+}
+
+/// The command LE Read Number of Supported Advertising Sets (Vol 4 Part E §7.8.58).
+package struct LEReadNumberOfSupportedAdvertisingSets: Command {
+  package static let opcode = Opcode(0x203B, "LE Read Number of Supported Advertising Sets", bit: (36, 7))
+
+  package init() {}
+
+  package init(parsing reader: inout ByteReader) throws(MalformedPacket) {}
+
+  package func encode(into writer: inout ByteWriter) {}
+
+  /// The return parameters of LE Read Number of Supported Advertising Sets.
+  package struct Return: ReturnParameters {
+    /// The number of advertising sets that the controller supports at the same time.
+    package var count: UInt8
+
+    package init(_ count: UInt8) {
+      self.count = count
+    }
+
+    package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
+      count = try reader.uint8("num supported advertising sets")
+    }
+
+    package func encode(into writer: inout ByteWriter) {
+      writer.uint8(count)
+    }
+  }
+}
+
+/// The command LE Remove Advertising Set (Vol 4 Part E §7.8.59).
+package struct LERemoveAdvertisingSet: Command {
+  package static let opcode = Opcode(0x203C, "LE Remove Advertising Set", bit: (37, 0))
+  package typealias Return = NoReturnParameters
+
+  /// The host's number for the advertising set, 0–0xEF.
+  package var advertisingHandle: UInt8
+
+  package init(advertisingHandle: UInt8) {
+    self.advertisingHandle = advertisingHandle
+  }
+
+  package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
+    advertisingHandle = try reader.uint8("advertising handle")
+  }
+
+  package func encode(into writer: inout ByteWriter) {
+    writer.uint8(advertisingHandle)
+  }
+}
+
+/// The command LE Clear Advertising Sets (Vol 4 Part E §7.8.60).
+package struct LEClearAdvertisingSets: Command {
+  package static let opcode = Opcode(0x203D, "LE Clear Advertising Sets", bit: (37, 1))
+  package typealias Return = NoReturnParameters
+
+  package init() {}
+
+  package init(parsing reader: inout ByteReader) throws(MalformedPacket) {}
+
+  package func encode(into writer: inout ByteWriter) {}
 }
 
 /// The command LE Set Extended Scan Parameters (Vol 4 Part E §7.8.64).
