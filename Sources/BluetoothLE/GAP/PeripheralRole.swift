@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The interface of a host that advertises and takes connections. The kernel's sockets and blectl's own host implement the interface.
 @LoopActor
-package protocol Peripheral: AnyObject {
+package protocol PeripheralRole: AnyObject {
   /// The address that centrals see while the host advertises connectably. Nil until the host knows it.
   var advertisedAddress: PeerAddress? { get }
 
