@@ -77,6 +77,11 @@ import TestSupport
         .cannotScan(adapter: "sim", isExtended: true), 0x0C,
         "sim cannot scan now: Command Disallowed (HCI 0x0c). It may be connecting, or another program may have sent it legacy commands."
       ),
+      (
+        .cannotAdvertise(adapter: "sim", isExtended: true), 0x0C,
+        "sim cannot advertise now: Command Disallowed (HCI 0x0c). Another program may be advertising with it, "
+          + "or may have sent it legacy commands."
+      ),
     ] as [(HostError, UInt8, String)]) func hosts(_ error: HostError, _ code: UInt8, _ sentence: String)
   {
     let status = ControllerErrorCode(rawValue: code)
@@ -128,6 +133,25 @@ import TestSupport
           .linkLost, "Cannot connect to D1:00:00:00:00:02: the device did not answer the first packets (HCI 0x3e)", code: 0x3E,
           name: "connection_failed_to_be_established"))
     #expect(Failure(GAPError.connectionFailed(Self.peer, .connectionTimeout)).kind == .hci)
+  }
+
+  @Test(
+    arguments: [
+      (.advertisingIntervalOutOfRange(.milliseconds(10)), .usage, "Invalid advertising interval 10 ms. Use 20 to 10240 ms."),
+      (
+        .advertisingTooLong(adapter: "sim", .data, 32, limit: 31), .usage,
+        "The advertisement has 32 bytes of data, but the limit is 31."
+      ),
+      (.advertisingTooLong(adapter: "sim", .scanResponse, 40, limit: 31), .usage, "The scan response has 40 bytes, but the limit is 31."),
+      (
+        .advertisingTooLong(adapter: "sim", .scanResponse, 1, limit: 0), .usage,
+        "This extended advertisement cannot have a scan response: it is connectable or has data."
+      ),
+      (.cannotAdvertiseExtended(adapter: "sim"), .adapter, "sim has no extended advertising (Bluetooth 5)."),
+    ] as [(GAPError, Failure.Kind, String)]) func advertising(_ error: GAPError, _ kind: Failure.Kind, _ sentence: String)
+  {
+    #expect(Failure(error).message == sentence)
+    #expect(Failure(error).kind == kind)
   }
 
   @Test func transports() {

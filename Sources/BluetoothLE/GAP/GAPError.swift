@@ -8,11 +8,17 @@ package enum GAPError: Error, Sendable, Equatable {
   case dataLengthOutOfRange(Int)
   /// The scan parameters contain neither 1M nor Coded, the only primary advertising PHYs.
   case noPrimaryPHY
+  /// The requested advertising interval is not 20 ms to 10.24 s.
+  case advertisingIntervalOutOfRange(Duration)
+  /// The advertisement has more bytes in one part than the adapter can send. Limit 0 means that this advertisement cannot have the part.
+  case advertisingTooLong(adapter: String, AdvertisingPart, Int, limit: Int)
 
   // Missing abilities of the controller.
   /// The controller cannot scan on this PHY. `hasExtended` is true if the controller has extended advertising, which Coded needs.
   case cannotScan(adapter: String, on: PHY, hasExtended: Bool)
   case unsupported(adapter: String, LinkProcedure)
+  /// The controller has no extended advertising.
+  case cannotAdvertiseExtended(adapter: String)
 
   // Failed operations.
   /// The caller requested a scan while another scan is active.
@@ -28,6 +34,9 @@ package enum GAPError: Error, Sendable, Equatable {
   /// The link layer procedure ended with this error code.
   case notAgreed(PeerAddress, LinkProcedure, ControllerErrorCode)
 }
+
+/// A part of an advertisement with its own limit.
+package enum AdvertisingPart: Sendable, Equatable { case data, scanResponse }
 
 /// A link layer procedure that changes the parameters of a link, with the requested value.
 package enum LinkProcedure: Sendable, Equatable {

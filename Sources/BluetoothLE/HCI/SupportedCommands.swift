@@ -25,4 +25,10 @@ package struct SupportedCommands: Sendable, Equatable {
 
   /// Whether scans use the extended commands. The controller must support these commands. The kernel has the same rule.
   package var scansExtended: Bool { contains(LESetExtendedScanParameters.self) && contains(LESetExtendedScanEnable.self) }
+
+  /// Whether advertising uses the extended commands, with the same rule as `scansExtended`.
+  package var advertisesExtended: Bool {
+    contains(LESetExtendedAdvertisingParameters.self) && contains(LESetExtendedAdvertisingData.self)
+      && contains(LESetExtendedAdvertisingEnable.self)
+  }
 }

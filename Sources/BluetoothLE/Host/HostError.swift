@@ -11,6 +11,10 @@ package enum HostError: Error, Sendable, Equatable {
   /// Command Disallowed (0x0C) after the commands of a scan, although this host disabled the scan that another host had left on.
   /// - Parameter isExtended: Whether the host sent the commands of an extended scan.
   case cannotScan(adapter: String, isExtended: Bool)
+
+  /// Command Disallowed (0x0C) after the commands of advertising.
+  /// - Parameter isExtended: Whether the host sent commands of extended advertising.
+  case cannotAdvertise(adapter: String, isExtended: Bool)
 }
 
 extension HostError: PassingError { package var mayPass: Bool { true } }

@@ -107,6 +107,11 @@ extension BluetoothError {
       (.invalidArgument, "A connection interval of \(interval) is out of range. Use 7.5 ms to 4 s.")
     case .dataLengthOutOfRange(let count): (.invalidArgument, "A data length of \(count) bytes is out of range. Use 27 to 251.")
     case .noPrimaryPHY: (.invalidArgument, "A scan needs PHY 1M or coded: 2M carries no primary advertisements.")
+    case .advertisingIntervalOutOfRange(let interval):
+      (.invalidArgument, "An advertising interval of \(interval) is out of range. Use 20 ms to 10.24 s.")
+    case .advertisingTooLong(_, let part, let count, let limit):
+      (.invalidArgument, "\(count) bytes of \(part == .data ? "advertising data" : "scan response") are too many: the limit is \(limit).")
+    case .cannotAdvertiseExtended(let adapter): (.unsupported, "\(adapter) has no extended advertising.")
     case .cannotScan(let adapter, let phy, _): (.unsupported, "\(adapter) cannot scan on PHY \(phy.name).")
     case .unsupported(let adapter, let procedure): (.unsupported, "\(adapter) has no procedure for \(procedure).")
     case .isScanning(let adapter): (.adapter, "\(adapter) already scans for another task of this process.")
@@ -248,6 +253,7 @@ extension BluetoothError {
     case .cannotConnect(let adapter, let peer): "\(adapter) cannot connect to \(peer): another program uses it."
     case .hasLinkAlready(let adapter, let peer): "\(adapter) already has a link to \(peer), for this or another program."
     case .cannotScan(let adapter, _): "\(adapter) cannot scan: another program uses it."
+    case .cannotAdvertise(let adapter, _): "\(adapter) cannot advertise: another program uses it."
     }
   }
 

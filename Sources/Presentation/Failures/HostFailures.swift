@@ -52,6 +52,10 @@ extension HostError: FailureConvertible {
       .hci(
         "\(adapter) cannot scan \(reason). It may be connecting, or another program may have sent it "
           + "\(isExtended ? "legacy" : "extended") commands.", disallowed)
+    case .cannotAdvertise(let adapter, let isExtended):
+      .hci(
+        "\(adapter) cannot advertise \(reason). Another program may be advertising with it, or may have sent it "
+          + "\(isExtended ? "legacy" : "extended") commands.", disallowed)
     }
   }
 }
@@ -63,6 +67,15 @@ extension GAPError: FailureConvertible {
       .usage("Invalid connection interval \(interval.millisecondsText) ms. Use 7.5 to 4000 ms.")
     case .dataLengthOutOfRange(let octets): .usage("Invalid data length \(octets). Use 27 to 251 bytes.")
     case .noPrimaryPHY: .usage("Cannot scan on these PHYs: devices advertise on 1M or coded.")
+    case .advertisingIntervalOutOfRange(let interval):
+      .usage("Invalid advertising interval \(interval.millisecondsText) ms. Use 20 to 10240 ms.")
+    case .advertisingTooLong(_, .data, let count, let limit):
+      .usage("The advertisement has \(count.counted("byte")) of data, but the limit is \(limit).")
+    case .advertisingTooLong(_, .scanResponse, _, limit: 0):
+      .usage("This extended advertisement cannot have a scan response: it is connectable or has data.")
+    case .advertisingTooLong(_, .scanResponse, let count, let limit):
+      .usage("The scan response has \(count.counted("byte")), but the limit is \(limit).")
+    case .cannotAdvertiseExtended(let adapter): .adapter("\(adapter) has no extended advertising (Bluetooth 5).")
     case .cannotScan(let adapter, let phy, hasExtended: true): .adapter("\(adapter) cannot scan on the \(phy.name) PHY.")
     case .cannotScan(let adapter, _, hasExtended: false):
       .adapter("\(adapter) can scan only on the 1M PHY: it has no extended advertising (Bluetooth 5).")
