@@ -54,6 +54,8 @@ package final class SecurityManager {
       onRequest(unheard)
     }
   }
+  /// The handler that runs after each change of `level`.
+  package var onLevel: (@LoopActor (SecurityLevel) -> Void)?
   /// The handler that runs when the link is encrypted, with the result of a pairing.
   package var onEncrypted: (@LoopActor (LinkSecurity, PairingResult?) -> Void)?
   /// The handler that runs when a pairing or an encryption has ended, with or without success.
@@ -73,6 +75,8 @@ package final class SecurityManager {
 
   /// The security of the link. Nil while it is not encrypted.
   package var security: LinkSecurity? { pairing.security }
+  package var level: SecurityLevel { security?.level ?? .unencrypted }
+  private var reportedLevel = SecurityLevel.unencrypted
 
   package var bond: Bond? {
     get { pairing.bond }
@@ -132,6 +136,12 @@ package final class SecurityManager {
   // MARK: Actions
 
   private func perform(_ actions: [Pairing.Action]) {
+    defer {
+      if level != reportedLevel {
+        reportedLevel = level
+        onLevel?(level)
+      }
+    }
     for action in actions {
       switch action {
       case .send(let pdu): link?.sendSecurity(pdu)
