@@ -20,6 +20,9 @@ final class ScriptedController: Transport {
   /// Whether every ACL packet completes immediately.
   var completesPackets = true
   var nextHandle: ConnectionHandle = 0x40
+  /// The callback for each frame from the host.
+  var onFrame: (@LoopActor (ConnectionHandle, L2CAPFrame) -> Void)?
+  private var recombinations: [ConnectionHandle: Recombination] = [:]
   private var connecting: PeerAddress?
 
   static let legacy: [Opcode] = [
@@ -32,6 +35,18 @@ final class ScriptedController: Transport {
       LESetExtendedScanParameters.opcode, LESetExtendedScanEnable.opcode, LEExtendedCreateConnection.opcode, LESetPHY.opcode,
       LESetDataLength.opcode,
       LEReadMaximumDataLength.opcode, LEWriteSuggestedDefaultDataLength.opcode, LERemoteConnectionParameterRequestReply.opcode,
+    ]
+
+  static let advertising =
+    legacy + [
+      LESetAdvertisingParameters.opcode, LESetAdvertisingData.opcode, LESetScanResponseData.opcode, LESetAdvertisingEnable.opcode,
+      LELongTermKeyRequestReply.opcode, LELongTermKeyRequestNegativeReply.opcode,
+    ]
+  static let advertisingExtended =
+    extended + advertising + [
+      LESetAdvertisingSetRandomAddress.opcode, LESetExtendedAdvertisingParameters.opcode, LESetExtendedAdvertisingData.opcode,
+      LESetExtendedScanResponseData.opcode, LESetExtendedAdvertisingEnable.opcode, LEReadMaximumAdvertisingDataLength.opcode,
+      LEReadNumberOfSupportedAdvertisingSets.opcode, LERemoveAdvertisingSet.opcode, LEClearAdvertisingSets.opcode,
     ]
 
   var opcodes: [Opcode] { commands.map(\.opcode) }
@@ -47,6 +62,7 @@ final class ScriptedController: Transport {
       for event in events ?? [] { emit(event) }
     case .acl(let fragment):
       data.append(fragment)
+      if let frame = recombinations[fragment.handle, default: Recombination()].add(fragment) { onFrame?(fragment.handle, frame) }
       if completesPackets { complete(fragment.handle, 1) }
     case .event, .unknown: break
     }
@@ -92,11 +108,11 @@ final class ScriptedController: Transport {
     [.commandStatus(Event.CommandStatus(status: status, opcode: command.opcode))]
   }
 
-  func connected(_ peer: PeerAddress, status: ControllerErrorCode = .success, handle: ConnectionHandle? = nil) -> Event {
+  func connected(_ peer: PeerAddress, status: ControllerErrorCode = .success, role: UInt8 = 0, handle: ConnectionHandle? = nil) -> Event {
     defer { if handle == nil, status == .success { nextHandle = ConnectionHandle(nextHandle.rawValue + 1) } }
     return .leConnectionComplete(
       Event.ConnectionComplete(
-        status: status, handle: handle ?? nextHandle, peer: peer, interval: 24, latency: 0, supervisionTimeout: 400))
+        status: status, handle: handle ?? nextHandle, role: role, peer: peer, interval: 24, latency: 0, supervisionTimeout: 400))
   }
 
   private func answer(_ command: CommandPacket) -> [Event]? {
@@ -118,6 +134,10 @@ final class ScriptedController: Transport {
       connecting = nil
       return complete(command) + [connected(peer, status: .unknownConnectionIdentifier, handle: 0)]
     case ReadRemoteVersion.opcode: return status(command, .unknownCommand)
+    case LESetExtendedAdvertisingParameters.opcode:
+      return complete(command, LESetExtendedAdvertisingParameters.Return(selectedTXPower: 0))
+    case LEReadMaximumAdvertisingDataLength.opcode:
+      return complete(command, LEReadMaximumAdvertisingDataLength.Return(600))
     default: return answerWithParameters(command) ?? complete(command)
     }
   }
@@ -151,6 +171,8 @@ final class ScriptedController: Transport {
           handle: set.handle, maxTxOctets: set.txOctets, maxTxTime: set.txTime, maxRxOctets: 27, maxRxTime: 328)
       ]
     }
+    if let reply = LELongTermKeyRequestReply(packet) { return complete(packet, HandleReturned(reply.handle)) }
+    if let reply = LELongTermKeyRequestNegativeReply(packet) { return complete(packet, HandleReturned(reply.handle)) }
     if let reply = LERemoteConnectionParameterRequestReply(packet) { return complete(packet, HandleReturned(reply.handle)) }
     if let reply = LERemoteConnectionParameterRequestNegativeReply(packet) { return complete(packet, HandleReturned(reply.handle)) }
     return nil

@@ -14,7 +14,7 @@ import TestSupport
         LEWriteSuggestedDefaultDataLength.opcode,
       ])
     #expect(controller.commands.contains(SetEventMask(0x2000_8000_0200_8890)))
-    #expect(controller.commands.contains(LESetEventMask(0x184F)))
+    #expect(controller.commands.contains(LESetEventMask(0x185F)))
     let info = central.adapterInfo
     #expect(info.address == controller.address)
     #expect(info.ownAddress == PeerAddress(controller.address, .public))
@@ -56,7 +56,7 @@ import TestSupport
     }
     // Some controllers refuse unknown bits.
     controller.rules[LESetEventMask.opcode] = { command in
-      command == LESetEventMask(0x0F) ? controller.complete(command) : controller.complete(command, failed: .invalidParameters)
+      command == LESetEventMask(0x1F) ? controller.complete(command) : controller.complete(command, failed: .invalidParameters)
     }
     let (central, _) = try await started(controller)
     #expect(central.adapterInfo.features.isEmpty)

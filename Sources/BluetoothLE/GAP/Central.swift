@@ -17,6 +17,9 @@ package protocol Central: AnyObject {
   /// The controller of blectl's own host. Nil if the kernel's host uses the controller.
   var controllerFacts: ControllerFacts? { get }
 
+  /// The peripheral role on the same adapter. Nil if this host cannot advertise and take connections.
+  var peripheral: (any PeripheralRole)? { get }
+
   /// Scans until the caller cancels the task. The host has stopped the scan when this function returns or throws.
   /// - Parameter started: runs once, after the controller has confirmed the scan.
   /// - Throws: CancellationError after cancellation. GAPError, ControllerError or an error of the host if scanning is impossible.
@@ -46,6 +49,7 @@ package protocol Central: AnyObject {
 extension Central {
   package var controllerFacts: ControllerFacts? { nil }
   package var identity: PeerAddress? { nil }
+  package var peripheral: (any PeripheralRole)? { nil }
   package func useBonds(_ bonds: @escaping @LoopActor () throws -> [Bond]) {}
 }
 

@@ -41,6 +41,8 @@ package final class SharedCentral: Central {
 
   package var controllerFacts: ControllerFacts? { central.controllerFacts }
 
+  package var peripheral: (any PeripheralRole)? { central.peripheral }
+
   // MARK: Scanning
 
   package func scan(

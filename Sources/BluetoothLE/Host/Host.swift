@@ -11,8 +11,10 @@ final class Host: LinkController {
   /// The static address for a controller without a public address. Nil means a random one.
   var staticAddress: Address?
   var isStarted = false
-  /// The callback for the events that concern a role, which are advertising reports and LE Connection Complete.
+  /// The callback for the events that concern a role: advertising reports, LE Connection Complete, LE Advertising Set Terminated.
   var onEvent: (@LoopActor (Event) -> Void)?
+  /// The callback after the end of a link, whose place in the controller is free.
+  var onFreePlace: (@LoopActor () -> Void)?
   /// The callback after a failure of the controller, when the host has ended all links.
   var onFailure: (@LoopActor (any Error) -> Void)?
 
@@ -95,6 +97,7 @@ final class Host: LinkController {
     link.end(error)
     // Its buffers are free for the others.
     pump()
+    onFreePlace?()
   }
 
   private func pump() { while sendQueue.next(&fragment) { controller.send(data: fragment) } }
@@ -112,7 +115,9 @@ final class Host: LinkController {
       for entry in entries { sendQueue.completed(entry.handle, Int(entry.count)) }
       pump()
       for entry in entries { links[entry.handle]?.progressed() }
-    case .leAdvertisingReports, .leExtendedAdvertisingReports, .leDirectedAdvertisingReports, .leConnectionComplete: onEvent?(event)
+    case .leAdvertisingReports, .leExtendedAdvertisingReports, .leDirectedAdvertisingReports, .leConnectionComplete,
+      .leAdvertisingSetTerminated:
+      onEvent?(event)
     case .disconnectionComplete(let status, let handle, let reason):
       guard status == .success, let link = links[handle] else { return }
       drop(link, Disconnection(link.peer, link.isDisconnecting ? .endedHere(reason) : .lost(reason)))
@@ -123,19 +128,27 @@ final class Host: LinkController {
       links[handle]?.securityManager.encryptionChanged(status == .success ? isEnabled ? .on : .off : .failed(status))
     case .encryptionKeyRefreshComplete(let status, let handle):
       links[handle]?.securityManager.encryptionChanged(status == .success ? .on : .failed(status))
+    case .leLongTermKeyRequest(let handle, let random, let ediv):
+      guard controller.backlog < 64 else { return }
+      links[handle]?.securityManager.longTermKeyRequested(ediv: ediv, rand: random)
     case .leRemoteConnectionParameterRequest(let handle, let intervalMin, let intervalMax, let latency, let supervisionTimeout):
       answer(
         handle,
         ConnectionParameters(intervalMin: intervalMin, intervalMax: intervalMax, latency: latency, supervisionTimeout: supervisionTimeout))
     // Data Buffer Overflow (Vol 4 Part E §7.7.26) of ACL data.
     case .other(code: 0x1A, [0x01]): for link in openLinks { link.loseData(ControllerError(name, .overflow)) }
-    case .readRemoteVersionComplete, .leLongTermKeyRequest, .leAdvertisingSetTerminated, .leOther, .other, .commandComplete, .commandStatus,
-      .hardwareError:
-      break
+    case .readRemoteVersionComplete, .leOther, .other, .commandComplete, .commandStatus, .hardwareError: break
     }
   }
 
-  /// Answers a peripheral's Link Layer request for other connection parameters.
+  /// Requests the longest packets on a new link, unless one of the controllers is known to lack them.
+  func requestLongPackets(_ link: HostLink) {
+    let isPossible = adapterInfo.leFeatures.contains(.dataLengthExtension) && adapterInfo.supported.contains(LESetDataLength.self)
+    guard isPossible, link.procedures.state.remoteFeatures?.contains(.dataLengthExtension) ?? true else { return }
+    controller.submit(LESetDataLength(handle: link.handle, txOctets: adapterInfo.maxTxOctets, txTime: adapterInfo.maxTxTime))
+  }
+
+  /// Answers the peer's Link Layer request for other connection parameters.
   private func answer(_ handle: ConnectionHandle, _ wanted: ConnectionParameters) {
     guard let link = links[handle], controller.backlog < 64 else { return }
     if let granted = link.grant(wanted) {
@@ -201,8 +214,9 @@ extension Host {
   static let events: UInt64 = 1 << 4 | 1 << 7 | 1 << 11 | 1 << 15 | 1 << 25 | 1 << 47 | 1 << 61
 
   private func setLEEventMask(_ info: ControllerInfo) async throws {
-    // Connection Complete, Advertising Report, Connection Update, Remote Features. The others need features of the controller.
-    let basic: UInt64 = 0x0F
+    // Connection Complete, Advertising Report, Connection Update, Remote Features, Long Term Key Request.
+    // The others need features of the controller.
+    let basic: UInt64 = 0x1F
     var mask = basic
     if info.leFeatures.contains(.connectionParametersRequest), info.supported.contains(LERemoteConnectionParameterRequestReply.self) {
       mask |= 1 << 5
@@ -212,6 +226,7 @@ extension Host {
     if info.supported.contains(LESetPHY.self) { mask |= 1 << 11 }
     // In some controllers, the reports follow this feature and not the scan command.
     if info.leFeatures.contains(.extendedAdvertising) || info.supported.scansExtended { mask |= 1 << 12 }
+    if info.supported.advertisesExtended { mask |= 1 << 17 }
     if try await ask(LESetEventMask(mask)) == nil { try await controller.perform(LESetEventMask(basic)) }
   }
 

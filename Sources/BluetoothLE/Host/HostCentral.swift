@@ -12,6 +12,8 @@ package final class HostCentral: Central {
   package var unheardPeer: (@LoopActor (Address) -> PeerAddress?)?
 
   let host: Host
+  /// The peripheral role. Nil until a caller uses it, so that no central connects.
+  private var hostPeripheral: HostPeripheral?
   /// The connection attempt in progress. Other attempts wait for their turn. Nil without an attempt.
   var initiation: Initiation?
   let initiators = TurnQueue()
@@ -58,16 +60,27 @@ package final class HostCentral: Central {
     host.links.values.first { $0.peer.address == address }?.peer ?? unheardPeer?(address)
   }
 
+  package var peripheral: (any PeripheralRole)? {
+    let peripheral = hostPeripheral ?? HostPeripheral(host)
+    hostPeripheral = peripheral
+    return peripheral
+  }
+
   /// Resets the controller and reads its abilities. Idempotent.
   /// - Throws: ControllerError if the controller does not answer, lacks LE, or refuses an indispensable command.
   package func start() async throws { try await host.start() }
 
   package func close() async {
-    await host.close([scan?.commands.disable, initiation.map { _ in LECreateConnectionCancel().packet }].compactMap(\.self))
+    let roles = [scan?.commands.disable, initiation.map { _ in LECreateConnectionCancel().packet }].compactMap(\.self)
+    await host.close(roles + (hostPeripheral?.stopCommands ?? []))
   }
 
   private func handle(_ event: Event) {
-    if case .leConnectionComplete(let complete) = event { connected(complete) } else { scan?.reader.receive(event) }
+    switch event {
+    case .leConnectionComplete(let complete): connected(complete)
+    case .leAdvertisingSetTerminated(let status, let set, _, _): hostPeripheral?.terminated(set, status)
+    default: scan?.reader.receive(event)
+    }
   }
 }
 
@@ -300,9 +313,7 @@ extension HostCentral {
     }
     _ = try await alive.value(until: min(deadline, EventLoop.shared.now.advanced(by: .seconds(1))))
     if let ended = link.ended { throw ended }
-    let isPossible = adapterInfo.leFeatures.contains(.dataLengthExtension) && adapterInfo.supported.contains(LESetDataLength.self)
-    guard isPossible, link.procedures.state.remoteFeatures?.contains(.dataLengthExtension) ?? true else { return }
-    host.controller.submit(LESetDataLength(handle: link.handle, txOctets: adapterInfo.maxTxOctets, txTime: adapterInfo.maxTxTime))
+    host.requestLongPackets(link)
   }
 
   /// Adds the link of an LE Connection Complete event, or fails the attempt. Disconnects a link that no attempt requested.
@@ -314,6 +325,7 @@ extension HostCentral {
     // Reserved handles cannot carry data.
     guard !complete.handle.isReserved else { return }
     if let old = host.links[complete.handle] { host.drop(old, Disconnection(old.peer, .handleReused(adapter: name))) }
+    if complete.role == 1, hostPeripheral?.connected(complete) == true { return }
     guard let initiation, initiation.isAccepted, initiation.outcome == nil, complete.role == 0,
       initiation.peer.address == complete.peer.address
     else {

@@ -16,6 +16,8 @@ package final class HostLink: Link {
   package private(set) var ended: (any Error)?
 
   let handle: ConnectionHandle
+  /// The role of our device on the link.
+  let role: LinkRole
   let procedures: LinkProcedures
   package let securityManager: SecurityManager
 
@@ -26,6 +28,9 @@ package final class HostLink: Link {
   private var recombination = Recombination()
   private(set) var isDisconnecting = false
   private var isUpdatingForPeer = false
+  /// The L2CAP requests for connection parameters that the central has not answered, by identifier.
+  private var parameterRequests: [UInt8: Wait<Bool>] = [:]
+  private var lastIdentifier: UInt8 = 0
 
   init(_ complete: Event.ConnectionComplete, peer: PeerAddress, host: Host) {
     handle = complete.handle
@@ -33,7 +38,8 @@ package final class HostLink: Link {
     self.host = host
     att = LinkChannel(peer)
     procedures = LinkProcedures(peer, handle: complete.handle, LinkState(complete), host)
-    securityManager = SecurityManager(Pairing(role: .central, own: host.adapterInfo.ownAddress, peer: peer))
+    role = complete.role == 1 ? .peripheral : .central
+    securityManager = SecurityManager(Pairing(role: role, own: host.adapterInfo.ownAddress, peer: peer))
     att.attach(self)
     securityManager.link = self
   }
@@ -50,7 +56,15 @@ package final class HostLink: Link {
   package func parameters() async throws -> LinkParameters { try await procedures.parameters() }
 
   package func requestInterval(_ interval: Duration) async throws -> LinkParameters {
-    try await procedures.requestInterval(interval)
+    // A central decides. A peripheral asks: in the link layer if both controllers can, otherwise by L2CAP (Vol 3 Part C §9.3.9).
+    if role == .central || host.adapterInfo.leFeatures.contains(.connectionParametersRequest) {
+      do {
+        try await procedures.requestInterval(interval)
+        return procedures.state.parameters
+      } catch GAPError.notAgreed(_, _, .unsupportedRemoteFeature) where role == .peripheral {
+      } catch let error as ControllerError where role == .peripheral && error.status != nil {}
+    }
+    try await procedures.requestInterval(interval) { self.ask($0) }
     return procedures.state.parameters
   }
 
@@ -101,6 +115,8 @@ package final class HostLink: Link {
     ended = error
     att.end(error)
     procedures.end(error)
+    for request in parameterRequests.values { request.resume(throwing: error) }
+    parameterRequests = [:]
     securityManager.disconnected((error as? Disconnection)?.reason ?? .connectionTimeout)
     idle.fire(())
     ending.fire(())
@@ -119,37 +135,69 @@ package final class HostLink: Link {
   }
 
   /// Waits for the queued packets and disconnects the link. Returns when the link is down or after `limit`.
-  func disconnect(within limit: Duration) async {
+  func disconnect(within limit: Duration, _ reason: ControllerErrorCode = .remoteUserTerminated) async {
     guard ended == nil else { return }
     let now = EventLoop.shared.now
     let down = ending.next()
     if !isDisconnecting {
       isDisconnecting = true
-      if host.sendQueue.outstanding(handle) > 0 { _ = try? await idle.next().value(until: now.advanced(by: limit / 3)) }
+      // A central is told within half a second.
+      let patience = role == .peripheral ? min(limit / 3, .milliseconds(400)) : limit / 3
+      if host.sendQueue.outstanding(handle) > 0 { _ = try? await idle.next().value(until: now.advanced(by: patience)) }
       guard ended == nil else { return }
-      host.controller.submit(Disconnect(handle: handle, reason: .remoteUserTerminated), isCleanUp: true) { [weak self] answer in
-        guard case .failure(let error) = answer, let self else { return }
-        self.host.drop(self, error)
-      }
+      submitDisconnect(reason)
     }
     _ = try? await down.value(until: now.advanced(by: limit))
     host.drop(self, Disconnection(peer, .endedHere(nil)))
   }
 
+  private func submitDisconnect(_ reason: ControllerErrorCode) {
+    host.controller.submit(Disconnect(handle: handle, reason: reason), isCleanUp: true) { [weak self] answer in
+      guard case .failure(let error) = answer, let self else { return }
+      // Only some reasons are allowed (Vol 4 Part E §7.1.6), and the link must end.
+      if (error as? ControllerError)?.status == .invalidParameters, reason != .remoteUserTerminated {
+        submitDisconnect(.remoteUserTerminated)
+      } else {
+        host.drop(self, error)
+      }
+    }
+  }
+
   /// Returns the connection parameters that the peer gets for its request. Nil refuses the request.
   func grant(_ wanted: ConnectionParameters) -> ConnectionParameters? {
     // Allow one at a time, and never so many that our own commands have to wait.
-    isUpdatingForPeer || host.controller.backlog >= 32 ? nil : procedures.policy.grant(wanted)
+    if isUpdatingForPeer || host.controller.backlog >= 32 { return nil }
+    // The central decides.
+    return role == .central ? procedures.policy.grant(wanted) : wanted.isValid ? wanted : nil
   }
 
   // MARK: L2CAP
 
   private func signal(_ payload: [UInt8]) {
-    guard let answer = Signalling.answer(payload, deciding: grant) else { return }
+    switch try? SignallingPDU(payload) {
+    case .connectionParameterUpdateResponse(let identifier, let isAccepted)?: answered(identifier, isAccepted)
+    case .commandReject(let identifier, _, _)?: answered(identifier, false)
+    default: break
+    }
+    let asCentral = { (wanted: ConnectionParameters) in self.grant(wanted) }
+    guard let answer = Signalling.answer(payload, deciding: role == .central ? asCentral : nil) else { return }
     self.answer(.signalling, answer.reply.encoded)
     guard let update = answer.update else { return }
     isUpdatingForPeer = true
     host.controller.submit(LEConnectionUpdate(handle: handle, update)) { [weak self] _ in self?.isUpdatingForPeer = false }
+  }
+
+  /// Asks the central for connection parameters (Vol 3 Part A §4.20). Returns a wait for whether the central accepts.
+  private func ask(_ wanted: ConnectionParameters) -> Wait<Bool> {
+    lastIdentifier = lastIdentifier % 255 + 1
+    let accepted = Wait<Bool>()
+    parameterRequests[lastIdentifier] = accepted
+    answer(.signalling, SignallingPDU.connectionParameterUpdateRequest(identifier: lastIdentifier, wanted).encoded)
+    return accepted
+  }
+
+  private func answered(_ identifier: UInt8, _ isAccepted: Bool) {
+    parameterRequests.removeValue(forKey: identifier)?.resume(returning: isAccepted)
   }
 
   private func answer(_ channel: ChannelIdentifier, _ payload: [UInt8]) {
@@ -168,7 +216,26 @@ extension HostLink: SecurityLink {
     }
   }
 
-  package func answerKeyRequest(_ key: UInt128?) {}
+  package func answerKeyRequest(_ key: UInt128?) {
+    if let key {
+      host.controller.submit(LELongTermKeyRequestReply(handle: handle, key))
+    } else {
+      host.controller.submit(LELongTermKeyRequestNegativeReply(handle: handle))
+    }
+  }
 
   package func abandon() { abandon(Disconnection(peer, .endedHere(nil))) }
+}
+
+extension HostLink: CentralLink {
+  package var securityLevel: SecurityLevel { securityManager.level }
+  package var onSecurityLevel: (@LoopActor (SecurityLevel) -> Void)? {
+    get { securityManager.onLevel }
+    set { securityManager.onLevel = newValue }
+  }
+  package var manager: SecurityManager? { securityManager }
+
+  package func disconnect(reason: ControllerErrorCode) async {
+    await shielded { await self.disconnect(within: Self.disconnectionLimit, reason) }
+  }
 }

@@ -14,7 +14,7 @@ package protocol LinkController: AnyObject {
   func perform<C: Command>(_ command: C) async throws -> C.Return
 }
 
-/// The link layer procedures of a central for one link (Vol 6 Part B §5.1), and the link's state from the controller's events.
+/// The link layer procedures for one link (Vol 6 Part B §5.1), and the link's state from the controller's events.
 /// The host must pass on the events of the link, and report when the link is down.
 @LoopActor
 package final class LinkProcedures {
@@ -97,16 +97,28 @@ package final class LinkProcedures {
   }
 
   /// Performs the Connection Update Procedure (Vol 6 Part B §5.1.1).
-  /// - Parameter interval: the requested connection interval, 7.5 ms to 4 s.
+  /// - Parameters:
+  ///   - interval: the requested connection interval, 7.5 ms to 4 s.
+  ///   - ask: asks the central for the parameters, and returns a wait for whether it accepts. Nil requests them from the controller.
   /// - Throws: GAPError, the error with which the controller refused the command or the link went down, CancellationError.
   /// - Returns: the requested parameters, which the link now uses.
   @discardableResult
-  package func requestInterval(_ interval: Duration) async throws -> ConnectionParameters {
+  package func requestInterval(
+    _ interval: Duration, asking ask: (@LoopActor (ConnectionParameters) -> Wait<Bool>)? = nil
+  ) async throws -> ConnectionParameters {
     let wanted = try ConnectionParameters(interval: interval)
     if let ended { throw ended }
     let change = intervalUpdated.next()
-    try await controller.perform(LEConnectionUpdate(handle: handle, wanted))
-    try await agreed(change, .connectionInterval(interval))
+    let procedure = LinkProcedure.connectionInterval(interval)
+    if let ask {
+      guard let isAccepted = try await ask(wanted).value(until: limit()) else { throw GAPError.noAnswer(peer, procedure) }
+      guard isAccepted else { throw GAPError.notAgreed(peer, procedure, .unacceptableParameters) }
+      // Nothing would change, and no event would follow.
+      if state.parameters.interval == wanted.intervalMax.duration { return wanted }
+    } else {
+      try await controller.perform(LEConnectionUpdate(handle: handle, wanted))
+    }
+    try await agreed(change, procedure)
     policy.pinnedInterval = wanted.intervalMax
     return wanted
   }
