@@ -8,13 +8,15 @@ final class BumbleClient: Sendable {
   let process: RunningProcess
   /// The address of its controller.
   let address: String?
+  /// The port of the other controller. Nil unless the client has the air.
+  let port: Int?
 
   init(_ transport: String) throws {
     guard let python = ProcessInfo.processInfo.environment["BLECTL_PYTHON"] else { throw BumbleAir.NoPython() }
     let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("bumble_client.py").path
     process = try RunningProcess([python, script, transport], isLimited: false)
     guard let ready = process.nextLine(where: { $0.contains("ready") }) else { throw Failed(text: process.wait().errors) }
-    address = try Record(ready).string("address")
+    (address, port) = (try Record(ready).string("address"), try Record(ready).int("port"))
   }
 
   /// - Throws: An error if its answer reports a failure.

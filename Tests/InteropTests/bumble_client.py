@@ -2,6 +2,8 @@
 """Bumble's host with a controller of somebody else, as a GATT client that does what its standard input says.
 
 bumble_client.py TRANSPORT      Bumble's name for it: tcp-client:127.0.0.1:PORT, unix:PATH
+bumble_client.py air:KIND       Bumble's virtual radio link with two controllers: the client's, and one of the KIND of bumble_air.py,
+                                which is served as H4 on the "port" of the event "ready". That one has the address 00:1B:DC:00:00:01
 
     scan                what is heard in a second: {"event": "done", "addresses": […]}
     connect ADDRESS     random, or public with /P behind it; asks for the largest MTU and discovers everything
@@ -11,6 +13,7 @@ bumble_client.py TRANSPORT      Bumble's name for it: tcp-client:127.0.0.1:PORT,
     subscribe UUID      from then on {"event": "value", "uuid": …, "value": "hex"}
     link                RSSI and PHYs
     pair ADDRESS N KIND connects, pairs N times with the KIND of bumble_air.py, and ends the link: {"event": "done", "pairings": […]}
+    secure              encrypts the link with the key of an earlier pairing
     disconnect
 
 Every line is answered by one "done", or "error". Ends, link and all, with standard input.
@@ -19,12 +22,14 @@ import asyncio
 import json
 import sys
 
+from bumble import hci
 from bumble.core import ProtocolError, UUID
 from bumble.device import ConnectionParametersPreferences, Device, Peer
 from bumble.hci import Address, Phy
 from bumble.transport import open_transport
+from bumble.transport.common import AsyncPipeSink
 
-from bumble_air import outcome, pairing_config
+from bumble_air import ADDRESS, CENTRAL, Air, AirController, H4Server, outcome, pairing_config
 
 
 def report(event, **fields):
@@ -92,23 +97,47 @@ class Client:
         await connection.disconnect()
         return {'pairings': pairings}
 
+    async def secure(self):
+        await self.peer.connection.encrypt()
+
     async def disconnect(self):
         await self.peer.connection.disconnect()
+
+
+async def serve_air(kind):
+    """The source and sink of the client's controller, and the port of the other one."""
+    air = Air()
+    served = AirController('served', air, CENTRAL, kind)
+    if kind == 'extended':
+        served.supported_commands |= {getattr(hci, f'HCI_LE_{name}_COMMAND') for name in (
+            'SET_ADVERTISING_SET_RANDOM_ADDRESS', 'SET_EXTENDED_ADVERTISING_PARAMETERS', 'SET_EXTENDED_ADVERTISING_DATA',
+            'SET_EXTENDED_SCAN_RESPONSE_DATA', 'SET_EXTENDED_ADVERTISING_ENABLE', 'READ_MAXIMUM_ADVERTISING_DATA_LENGTH',
+            'REMOVE_ADVERTISING_SET')}
+    own = AirController('client', air, ADDRESS, 'legacy')
+    server = await asyncio.get_running_loop().create_server(lambda: H4Server(served), '127.0.0.1', 0)
+    return own, AsyncPipeSink(own), server.sockets[0].getsockname()[1]
 
 
 async def main(name):
     commands = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(commands), sys.stdin)
+    if name.startswith('air:'):
+        source, sink, port = await serve_air(name[4:])
+        return await run(commands, source, sink, port=port)
     async with await open_transport(name) as transport:
-        device = Device.with_hci('client', Address('F0:F1:F2:F3:F4:F9'), transport.source, transport.sink)
-        await device.power_on()
-        client = Client(device)
-        report('ready', address=str(device.public_address).split('/')[0])
-        while line := (await commands.readline()).decode().split():
-            try:
-                report('done', **(await getattr(client, line[0])(*line[1:]) or {}))
-            except Exception as error:
-                report('error', type=type(error).__name__, message=str(error))
+        await run(commands, transport.source, transport.sink)
+
+
+async def run(commands, source, sink, **fields):
+    device = Device.with_hci('client', Address('F0:F1:F2:F3:F4:F9'), source, sink)
+    await device.power_on()
+    client = Client(device)
+    report('ready', address=str(device.public_address).split('/')[0], **fields)
+    while line := (await commands.readline()).decode().split():
+        try:
+            report('done', **(await getattr(client, line[0])(*line[1:]) or {}))
+        except Exception as error:
+            report('error', type=type(error).__name__, message=str(error))
 
 
 asyncio.run(main(*sys.argv[1:]))
