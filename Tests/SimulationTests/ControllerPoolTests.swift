@@ -127,8 +127,27 @@ import TestSupport
     rig.pool.close()
   }
 
+  /// One host advertises, another one connects, and the end of one is a loss for the other.
+  @Test(.onLoop) @LoopActor func hostsConnectToEachOther() async throws {
+    let rig = Rig()
+    let (peripheral, central) = (rig.attach(), rig.attach())
+    let address = try #require(rig.pool.hosts.first?.address)
+    peripheral.say(LESetAdvertisingParameters(intervalMin: 32, intervalMax: 32, peer: TestDevice.nobody))
+    peripheral.say(LESetAdvertisingEnable(true))
+    let handle = try await central.connect(PeerAddress(address, .public))
+    let theirs = try await peripheral.event { if case .leConnectionComplete(let complete) = $0 { complete } else { nil } }
+    #expect(theirs.role == 1 && theirs.handle != handle && theirs.peer.address == rig.pool.hosts.last?.address)
+    peripheral.handler?(.received(ACLData(handle: theirs.handle, boundary: .firstNonFlushable, payload: [1, 0, 4, 0, 7]).encoded))
+    try await Self.sleep(1)
+    #expect(central.acl.map(\.payload) == [[1, 0, 4, 0, 7]])
+    central.leave()
+    let reason = try await peripheral.event { if case .disconnectionComplete(_, _, let reason) = $0 { reason } else { nil } }
+    #expect(reason == .connectionTimeout)
+    rig.pool.close()
+  }
+
   /// A lost host leaves nothing behind in any state: the air is silent, and the device is free again.
-  @Test(.onLoop, arguments: ["nothing", "scanning", "connecting", "connected", "sending", "disconnecting"])
+  @Test(.onLoop, arguments: ["nothing", "scanning", "advertising", "connecting", "connected", "sending", "disconnecting"])
   @LoopActor func aHostIsLost(_ state: String) async throws {
     let rig = Rig()
     var left: [Int?] = []
@@ -137,6 +156,9 @@ import TestSupport
     switch state {
     case "scanning":
       host.scan()
+      try await Self.sleep(1)
+    case "advertising":
+      host.say(LESetAdvertisingEnable(true))
       try await Self.sleep(1)
     case "connecting":
       host.say(.create(TestDevice.nobody))

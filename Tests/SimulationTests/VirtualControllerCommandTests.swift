@@ -14,6 +14,8 @@ import TestSupport
     let commands = try await host.complete(ReadLocalSupportedCommands()).get().commands
     let version = try await host.complete(ReadLocalVersion()).get()
     #expect(features.isSuperset(of: [.dataLengthExtension, .phy2M, .phyCoded, .extendedAdvertising]))
+    // And these before it advertises.
+    #expect(commands.octets[36] & 0xFE == 0xFE && commands.octets[37] & 0x03 == 0x03)
     // The kernel checks these bits before it uses extended scanning and connecting.
     #expect(commands.octets[37] & 0xE0 == 0xE0)
     #expect(version.hciVersion == 13)
@@ -35,7 +37,8 @@ import TestSupport
     for command in [
       LESetExtendedScanParameters.extendedScanParameters(), LESetExtendedScanEnable.extendedScan(true),
       LEExtendedCreateConnection.extendedCreate(TestDevice().address),
-      LEReadMaximumDataLength(), LEReadPHY(handle: 1), LESetDataLength(handle: 1, txOctets: 251, txTime: 2120),
+      LESetExtendedAdvertisingParameters.parameters(1, 0x13), LEReadMaximumDataLength(), LEReadPHY(handle: 1),
+      LESetDataLength(handle: 1, txOctets: 251, txTime: 2120),
     ] as [any Command] {
       #expect(try await host.status(command) == .unknownCommand)
     }
@@ -217,7 +220,14 @@ import TestSupport
       LESetPHY(handle: handle, allPHYs: 0, tx: .le2M, rx: .coded, options: 1),
       LESetExtendedScanParameters.extendedScanParameters(phys: [.le1M, .coded]),
       LESetExtendedScanEnable.extendedScan(true, filter: 2, duration: 10, period: 1),
-      LEExtendedCreateConnection.extendedCreate(device.address),
+      LEExtendedCreateConnection.extendedCreate(device.address), LELongTermKeyRequestReply(handle: handle, 1),
+      LELongTermKeyRequestNegativeReply(handle: handle), LESetAdvertisingParameters(intervalMin: 32, intervalMax: 32, peer: device.address),
+      LESetAdvertisingData([1]), LESetScanResponseData([1]), LESetAdvertisingEnable(true),
+      LESetExtendedAdvertisingParameters.parameters(1, 0x13),
+      LESetAdvertisingSetRandomAddress(advertisingHandle: 1, device.address.address),
+      LESetExtendedAdvertisingData(advertisingHandle: 1, [1]),
+      LESetExtendedScanResponseData(advertisingHandle: 1, [1]), LERemoveAdvertisingSet(advertisingHandle: 1), LEClearAdvertisingSets(),
+      LESetExtendedAdvertisingEnable(true, sets: [.init(advertisingHandle: 1, duration: 10, maxEvents: 3)]),
     ]
     let seeds =
       commands.map { $0.encoded } + [
@@ -227,17 +237,26 @@ import TestSupport
         ACLData(handle: handle, boundary: .firstNonFlushable, payload: [4, 0, 5, 0, 0x14, 1, 0, 0]).encoded,
         ACLData(handle: handle, boundary: .firstNonFlushable, payload: [2, 0, 6, 0, 1, 0]).encoded,
       ]
-    var sent = 0
+    var (sent, links) = (0, 0)
+    // Another controller connects whenever the host happens to advertise.
+    let other = ControllerPair.host(in: air)
+    try await other.setUp()
     var packets: [[UInt8]] = []
     hostile(seeds) { packets.append($0) }
     for packet in packets {
       host.controller.send(packet)
       sent += 1
       // Let the air answer: links start and end in between.
-      if sent % 50 == 0 { try await EventLoop.shared.sleep(for: .milliseconds(100)) }
+      guard sent % 50 == 0 else { continue }
+      other.forget()
+      other.send(LECreateConnection.create(PeerAddress(VirtualController.defaultAddress, .public), timeout: 100))
+      try await EventLoop.shared.sleep(for: .milliseconds(100))
+      if other.events.contains(where: { if case .leConnectionComplete = $0 { true } else { false } }) { links += 1 }
     }
+    #expect(links > 0)
     #expect(sent > 100_000)
     host.controller.close()
+    other.controller.close()
     try await EventLoop.shared.sleep(for: .seconds(60))
     // The controller still works.
     let again = TestHost(air: air)

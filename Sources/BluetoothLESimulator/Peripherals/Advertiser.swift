@@ -53,6 +53,38 @@ package struct AdvertisingSettings: Sendable, Equatable {
   package var startsAfter: Duration = .zero
   /// The RSSI at the scanner, in dBm.
   package var rssi: Int8 = -60
+  /// The PDUs of a controller's advertising set. Nil lets the data of a device decide.
+  package var pdus: AdvertisingPDUs?
+
+  package init() {}
+
+  /// The PDUs in which the advertisements are sent. The data of a device that exceed 31 bytes need extended PDUs.
+  package var sentPDUs: AdvertisingPDUs {
+    if let pdus { return pdus }
+    var pdus = AdvertisingPDUs()
+    pdus.isExtended = data.count > 31 || scanResponse.count > 31
+    pdus.isScannable = !pdus.isExtended && (isConnectable || !scanResponse.isEmpty)
+    return pdus
+  }
+}
+
+/// The form of advertising PDUs (Vol 6 Part B §2.3.1).
+package struct AdvertisingPDUs: Sendable, Equatable {
+  package var isExtended = false
+  /// Whether scanners may request the scan response.
+  package var isScannable = false
+  /// The only device that directed advertisements invite. Nil for undirected ones.
+  package var target: PeerAddress?
+  /// Whether extended PDUs lack the address.
+  package var isAnonymous = false
+  /// The PHY of the advertising channels, 1M or coded. `secondary` is that of the PDUs with the data, if they are extended.
+  package var primary = PHY.le1M
+  package var secondary = PHY.le1M
+  /// The Advertising Set ID of extended PDUs, 0–15, and the identifier of their data.
+  package var sid: UInt8 = 0
+  package var dataID: UInt16 = 0
+  /// The transmit power in dBm that extended PDUs contain. 127 means none.
+  package var txPower: Int8 = 127
 
   package init() {}
 }

@@ -27,6 +27,8 @@ package final class Air {
   private var stations: [Station] = []
   private var listeners: [any AirListener] = []
   private var connections = 0
+  /// The numbers of devices and of advertising sets so far, which determine their random numbers.
+  private var (devices, sets): (UInt64, UInt64) = (0, 0)
 
   package init(seed: UInt64 = 1) { self.seed = seed }
 
@@ -41,9 +43,25 @@ package final class Air {
 
   /// Adds a device, which advertises while a radio listens and accepts one central at a time.
   package func add(_ advertiser: any Advertiser) {
-    let station = Station(advertiser, random: SeededRandom(seed: seed, stream: UInt64(stations.count) &* 2))
+    let station = Station(advertiser, random: SeededRandom(seed: seed, stream: devices &* 2))
+    devices += 1
     stations.append(station)
-    if !listeners.isEmpty { advertise(station, isFirst: true) }
+    advertise(station, .heard)
+  }
+
+  /// Starts to transmit an advertising set, until `remove` or a connection.
+  func add(_ set: AdvertisingSet) -> Station {
+    sets += 1
+    let station = Station(set, set: set, random: SeededRandom(seed: seed, stream: 1 << 50 | sets))
+    stations.append(station)
+    advertise(station, .enabled)
+    return station
+  }
+
+  func remove(_ station: Station) {
+    station.isRemoved = true
+    station.timer?.cancel()
+    stations.removeAll { $0 === station }
   }
 
   /// Adds the described devices. The seed determines their random numbers.
@@ -64,23 +82,22 @@ package final class Air {
   func listen(_ listener: any AirListener) {
     guard !listeners.contains(where: { $0 === listener }) else { return }
     listeners.append(listener)
-    if listeners.count == 1 { for station in stations { advertise(station, isFirst: true) } }
+    if listeners.count == 1 { for station in stations where !station.isCounted { advertise(station, .heard) } }
   }
 
   func stopListening(_ listener: any AirListener) {
     listeners.removeAll { $0 === listener }
-    if listeners.isEmpty { for station in stations { station.timer?.cancel() } }
+    if listeners.isEmpty { for station in stations where !station.isCounted { station.timer?.cancel() } }
   }
 
-  /// Schedules the next advertising event of a device.
-  /// - Parameter isFirst: Whether the event follows after a random part of the interval instead of a whole interval.
-  private func advertise(_ station: Station, isFirst: Bool) {
+  /// Schedules the next advertising event of a device or a set.
+  private func advertise(_ station: Station, _ cause: Station.Cause) {
     station.timer?.cancel()
-    guard !listeners.isEmpty, station.link == nil else { return }
-    station.timer = EventLoop.shared.schedule(after: station.pause(isFirst: isFirst)) { [weak self, weak station] in
+    guard !listeners.isEmpty || station.isCounted, station.isFree else { return }
+    station.timer = EventLoop.shared.schedule(after: station.pause(cause)) { [weak self, weak station] in
       guard let self, let station else { return }
       self.transmit(station)
-      self.advertise(station, isFirst: false)
+      self.advertise(station, .repeated)
     }
   }
 
@@ -89,12 +106,15 @@ package final class Air {
     guard settings.isOn, !faults.silent.contains(station.advertiser.address),
       EventLoop.shared.now >= station.start.advanced(by: settings.startsAfter)
     else { return }
-    for listener in listeners where station.link == nil {
+    let pdus = settings.sentPDUs
+    let own = station.set?.controller
+    for listener in listeners where station.isFree && listener !== own {
       // ±3 dB, as in a quiet room.
       let advertised = jitter(settings.rssi, &station.random)
       let answered = jitter(settings.rssi, &station.random)
-      listener.hear(Advertisement(station: station, settings: settings, rssi: advertised, scanResponseRSSI: answered))
+      listener.hear(Advertisement(station: station, settings: settings, pdus: pdus, rssi: advertised, scanResponseRSSI: answered))
     }
+    if station.isFree { station.set?.sent() }
   }
 
   private func jitter(_ rssi: Int8, _ random: inout SeededRandom) -> Int8 { Int8(clamping: Int(rssi) - 3 + Int(random.next() % 7)) }
@@ -103,22 +123,24 @@ package final class Air {
   struct Advertisement {
     fileprivate let station: Station
     let settings: AdvertisingSettings
+    let pdus: AdvertisingPDUs
     /// The RSSI of the advertisement, in dBm.
     let rssi: Int8
     let scanResponseRSSI: Int8
 
     @LoopActor var peer: PeerAddress { station.advertiser.address }
-    /// Whether the advertising data or the scan response exceeds the 31 bytes of a legacy PDU.
-    var isExtended: Bool { settings.data.count > 31 || settings.scanResponse.count > 31 }
   }
 
   // MARK: Connecting
 
   /// Answers an advertisement with CONNECT_IND. The first connection event follows in about 2 ms.
+  /// - Parameter central: The abilities of the central's controller.
   /// - Returns: The link, or nil if the device accepts no connection.
-  func connect(to advertisement: Advertisement, from initiator: PeerAddress, parameters: LinkLayer.Parameters) -> VirtualLink? {
+  func connect(
+    to advertisement: Advertisement, from initiator: PeerAddress, parameters: LinkLayer.Parameters, central: LinkEnd
+  ) -> VirtualLink? {
     let station = advertisement.station
-    guard advertisement.settings.isConnectable, station.link == nil else { return nil }
+    guard advertisement.settings.isConnectable, station.isFree, station.set?.canConnect ?? true else { return nil }
     connections += 1
     let settings = advertisement.settings
     // ADV_IND, T_IFS, CONNECT_IND, transmitWindowDelay.
@@ -132,18 +154,27 @@ package final class Air {
     layer.guardTime = max(layer.guardTime, faults.guardTime)
     layer.packetErrorRate = max(layer.packetErrorRate, faults.packetErrorRate)
     if let octets = faults.cutAfterOctets { layer.cutAfterOctets = octets }
+    if advertisement.pdus.isExtended {
+      layer.central.coding = AirTime.Coding(advertisement.pdus.secondary)
+      layer.peripheral.coding = layer.central.coding
+    }
     let fails = faults.failingConnections.contains(connections) || station.connections <= limits.failingConnections
     if fails { layer.failEstablishment() }
     let link = VirtualLink(
-      peer: station.advertiser.address, initiator: initiator, rssi: settings.rssi, limits: limits, layer: layer)
+      peer: station.advertiser.address, initiator: initiator, rssi: settings.rssi, limits: limits,
+      ends: LinkEnds(central: central, peripheral: station.set?.linkEnd ?? LinkEnd(limits)), layer: layer)
     // The device does not notice a connection that fails, so it continues to advertise.
     guard !fails else { return link }
+    if let set = station.set {
+      set.connected(link)
+      return link
+    }
     station.link = link
     station.timer?.cancel()
     link.closed = { [weak self, weak station] in
       guard let self, let station else { return }
       station.link = nil
-      self.advertise(station, isFirst: true)
+      self.advertise(station, .heard)
     }
     let firmware = limits.firmware.map {
       FirmwareQueue($0, random: SeededRandom(seed: seed &+ UInt64(limits.seed), stream: 1 << 49 | UInt64(connections)))

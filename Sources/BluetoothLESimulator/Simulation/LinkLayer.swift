@@ -10,6 +10,8 @@ import DequeModule
 struct LinkLayer {
   enum Side: Sendable {
     case central, peripheral
+
+    var other: Side { self == .central ? .peripheral : .central }
   }
 
   /// The parameters that determine when the two sides of a connection exchange packets (Vol 6 Part B §4.5.2).
@@ -20,41 +22,6 @@ struct LinkLayer {
     var supervisionTimeout: Centiseconds
   }
 
-  /// A procedure of LL control PDUs, which takes `events` connection events. A link runs one procedure at a time.
-  enum Procedure: Equatable, Sendable {
-    case featureExchange
-    case versionExchange
-    /// The largest LL payload, in bytes, that each side sends after a Data Length Update.
-    case dataLength(central: Int, peripheral: Int)
-    /// The coding that each side uses after the procedure.
-    case phy(central: AirTime.Coding, peripheral: AirTime.Coding)
-    case connectionUpdate(Parameters)
-    /// LL_ENC_REQ with the key of the central's host. Its arrival pauses data until `LinkLayer.answer` (Vol 6 Part B §5.1.3).
-    case encryptionRequest(EncryptionRequest)
-    /// LL_START_ENC_REQ and the responses. Only with equal keys can the sides read each other.
-    case encryptionStart(hasSameKey: Bool)
-    /// LL_REJECT_EXT_IND of a peripheral without a key.
-    case encryptionRefusal
-
-    /// The number of connection events from the first control PDU to the end of the procedure. A response follows its request one event
-    /// later. An instant is at least 6 events after the indication that names it (Vol 6 Part B §5.5).
-    var events: Int {
-      switch self {
-      case .featureExchange, .versionExchange, .dataLength, .encryptionRequest, .encryptionRefusal: 1
-      case .encryptionStart: 2
-      case .connectionUpdate: 6
-      case .phy: 8
-      }
-    }
-  }
-
-  /// The parameters of LE Enable Encryption. `rand` and `ediv` name the key to the peripheral.
-  struct EncryptionRequest: Equatable, Sendable {
-    var key: UInt128
-    var rand: UInt64
-    var ediv: UInt16
-  }
-
   /// A result of the link layer for one or both hosts.
   enum Action: Equatable, Sendable {
     /// A data PDU arrived at this side.
@@ -62,7 +29,8 @@ struct LinkLayer {
     case received(by: Side, [UInt8], isStart: Bool)
     /// The peer acknowledged this number of packets from this side.
     case completed(by: Side, Int)
-    case done(Procedure)
+    /// A procedure that this side started has ended.
+    case done(Procedure, by: Side = .central)
     /// The link ended, with the reason for each side. No action follows.
     case closed(central: ControllerErrorCode, peripheral: ControllerErrorCode)
   }
@@ -135,8 +103,8 @@ struct LinkLayer {
   var lastHeard: Int64
   var carriedOctets = 0
 
-  private var waiting: Deque<Procedure> = []
-  private var current: (procedure: Procedure, event: Int)?
+  private var waiting: Deque<(procedure: Procedure, side: Side)> = []
+  private var current: (procedure: Procedure, side: Side, event: Int)?
   /// The request that waits for the peripheral's key. Until the link is encrypted or the request refused, neither side sends data.
   private var encryption: EncryptionRequest?
   private var termination: (by: Side, reason: ControllerErrorCode, event: Int)?
@@ -184,9 +152,9 @@ struct LinkLayer {
     }
   }
 
-  mutating func start(_ procedure: Procedure, at now: Int64) {
+  mutating func start(_ procedure: Procedure, by side: Side = .central, at now: Int64) {
     guard !isClosed else { return }
-    waiting.append(procedure)
+    waiting.append((procedure, side))
     startNextProcedure(from: nextEvent(notBefore: now))
     if case .between = phase { plan(at: now) }
   }
@@ -195,7 +163,7 @@ struct LinkLayer {
   mutating func answer(_ key: UInt128?, at now: Int64) {
     guard !isClosed, let encryption, current == nil else { return }
     let procedure = key.map { Procedure.encryptionStart(hasSameKey: $0 == encryption.key) } ?? .encryptionRefusal
-    current = (procedure, nextEvent(notBefore: now) + procedure.events)
+    current = (procedure, .central, nextEvent(notBefore: now) + procedure.events)
     if case .between = phase { plan(at: now) }
   }
 
@@ -211,6 +179,13 @@ struct LinkLayer {
     guard !isClosed, deadline == nil else { return }
     let heard = max(lastHeard, anchorBefore(now))
     deadline = (heard &+ parameters.supervisionTimeout.nanoseconds, .connectionTimeout)
+    if case .between = phase { plan(at: now) }
+  }
+
+  /// Ends the link for both sides, which report `reason`.
+  mutating func fail(_ reason: ControllerErrorCode, at now: Int64) {
+    guard !isClosed, deadline == nil else { return }
+    deadline = (now, reason)
     if case .between = phase { plan(at: now) }
   }
 
@@ -296,7 +271,7 @@ struct LinkLayer {
     while let current, current.event <= event {
       self.current = nil
       if let failure = apply(current.procedure, at: event) { return actions + close(central: failure, failure) }
-      actions.append(.done(current.procedure))
+      actions.append(.done(current.procedure, by: current.side))
       startNextProcedure(from: event)
     }
     if let termination, termination.event <= event {
@@ -321,8 +296,8 @@ struct LinkLayer {
   }
 
   private mutating func startNextProcedure(from event: Int) {
-    guard current == nil, encryption == nil, let procedure = waiting.popFirst() else { return }
-    current = (procedure, event + procedure.events)
+    guard current == nil, encryption == nil, let (procedure, side) = waiting.popFirst() else { return }
+    current = (procedure, side, event + procedure.events)
   }
 
   /// Returns the reason for which both sides end the link. Nil if the link goes on.

@@ -8,30 +8,53 @@ extension VirtualController {
     let own: PeerAddress
     let parameters: LinkLayer.Parameters
     let isExtended: Bool
-    let hears1M: Bool
+    let phys: PHYMask
     let scanInterval: Slots
     let scanWindow: Slots
     let start: Int64
 
-    func isListening(at now: Int64) -> Bool { hears1M && (now - start) % scanInterval.nanoseconds < scanWindow.nanoseconds }
+    /// Returns whether the advertisement is heard and allows to connect.
+    func fits(_ pdus: AdvertisingPDUs, at now: Int64) -> Bool {
+      guard pdus.target ?? own == own, isExtended || !pdus.isExtended, phys.contains(PHYMask(pdus.primary)) else { return false }
+      guard !pdus.isExtended || phys.contains(PHYMask(pdus.secondary)) else { return false }
+      return (now - start) % scanInterval.nanoseconds < scanWindow.nanoseconds
+    }
   }
 
   @LoopActor
   final class Connection {
     let link: VirtualLink
+    /// The role of the controller.
+    let side: LinkLayer.Side
     var isEnding = false
-    /// The number of link layer procedures that wait or run.
+    /// The number of link layer procedures of the controller that wait or run.
     var procedures = 0
-    /// The results of PHY procedures with the peer's controller, in the order of the commands.
-    var phyOutcomes: [ControllerErrorCode] = []
-    /// The data lengths that the controller reported last, in bytes: of the central, then of the peripheral.
+    /// The results of PHY procedures with the peer's controller, in the order of the commands. Nil for a procedure that no command started.
+    var phyOutcomes: [ControllerErrorCode?] = []
+    /// The data lengths, in bytes, and the PHYs that the host knows: of the central, then of the peripheral.
     var reportedDataLength = (27, 27)
+    var reportedPHYs: (PHY, PHY)
     var isEncrypting = false
     var isEncrypted = false
+    /// The timer that limits the wait for the host's answer to LE Long Term Key Request.
+    var keyTimer: LoopTimer?
 
-    init(_ link: VirtualLink) { self.link = link }
+    init(_ link: VirtualLink, _ side: LinkLayer.Side) {
+      (self.link, self.side) = (link, side)
+      reportedPHYs = (link.coding(of: .central).phy, link.coding(of: .peripheral).phy)
+    }
+
+    var peer: PeerAddress { side == .central ? link.peer : link.initiator }
+    func own<Value>(_ central: Value, _ peripheral: Value) -> Value { side == .central ? central : peripheral }
 
     func phy(of side: LinkLayer.Side) -> PHY { link.coding(of: side).phy }
+
+    /// Loses the link without an event for the host. The peer notices the loss after the supervision timeout.
+    func drop() {
+      keyTimer?.cancel()
+      if side == .central { link.central = nil } else { link.peripheral = nil }
+      link.cut()
+    }
   }
 
   // MARK: Creating
@@ -51,14 +74,22 @@ extension VirtualController {
     }
     commands.on(LEEnableEncryption.self) { (controller, command) throws(ControllerErrorCode) in
       let connection = try controller.connection(command.handle)
-      guard !connection.isEncrypting else { throw .commandDisallowed }
+      guard connection.side == .central, !connection.isEncrypting else { throw .commandDisallowed }
       try controller.start(
         .encryptionRequest(.init(key: command.longTermKey, rand: command.random, ediv: command.ediv)), on: command.handle)
       connection.isEncrypting = true
     }
+    commands.reply(to: LELongTermKeyRequestReply.self) { (controller, command) throws(ControllerErrorCode) in
+      try controller.answerKeyRequest(command.key, on: command.handle)
+    }
+    commands.reply(to: LELongTermKeyRequestNegativeReply.self) { (controller, command) throws(ControllerErrorCode) in
+      try controller.answerKeyRequest(nil, on: command.handle)
+    }
     commands.on(LEConnectionUpdate.self) { (controller, command) throws(ControllerErrorCode) in
-      _ = try controller.connection(command.handle)
+      let connection = try controller.connection(command.handle)
       guard command.parameters.isValid else { throw .invalidParameters }
+      // A peripheral needs the Connection Parameters Request procedure, which this controller lacks.
+      guard connection.side == .central else { throw .unsupportedRemoteFeature }
       try controller.start(.connectionUpdate(LinkLayer.Parameters(command.parameters)), on: command.handle)
     }
   }
@@ -68,8 +99,7 @@ extension VirtualController {
     guard command.filterPolicy == 0, isOwnAddress(command.ownAddressType) else { throw .invalidParameters }
     try initiate(
       command.peer, ownAddress(command.ownAddressType), command.parameters, scanInterval: command.scanInterval,
-      scanWindow: command.scanWindow, isExtended: false, hears1M: true
-    )
+      scanWindow: command.scanWindow, isExtended: false, phys: .le1M)
   }
 
   func create(_ command: LEExtendedCreateConnection) throws(ControllerErrorCode) {
@@ -81,25 +111,23 @@ extension VirtualController {
     guard PHYMask(configuration.phys).isSuperset(of: command.phys) else { throw .unsupportedFeature }
     try initiate(
       command.peer, ownAddress(command.ownAddressType), first.parameters, scanInterval: first.scanInterval, scanWindow: first.scanWindow,
-      isExtended: true,
-      hears1M: command.phys.contains(.le1M))
+      isExtended: true, phys: command.phys)
   }
 
-  private func ownAddress(_ type: UInt8) -> PeerAddress {
+  func ownAddress(_ type: UInt8) -> PeerAddress {
     if type & 1 == 1, let randomAddress { PeerAddress(randomAddress, .random) } else { PeerAddress(address, .public) }
   }
 
   private func initiate(
     _ peer: PeerAddress, _ own: PeerAddress, _ parameters: ConnectionParameters, scanInterval: Slots, scanWindow: Slots, isExtended: Bool,
-    hears1M: Bool
+    phys: PHYMask
   ) throws(ControllerErrorCode) {
     guard parameters.isValid, scanInterval >= 4, (4...scanInterval).contains(scanWindow) else { throw .invalidParameters }
     guard initiator == nil else { throw .commandDisallowed }
-    guard !connections.values.contains(where: { $0.link.peer == peer }) else { throw .connectionAlreadyExists }
+    guard !connections.values.contains(where: { $0.peer == peer }) else { throw .connectionAlreadyExists }
     guard connections.count < configuration.maxConnections else { throw .connectionLimitExceeded }
     initiator = Initiator(
-      peer: peer, own: own, parameters: LinkLayer.Parameters(parameters), isExtended: isExtended, hears1M: hears1M,
-      scanInterval: scanInterval,
+      peer: peer, own: own, parameters: LinkLayer.Parameters(parameters), isExtended: isExtended, phys: phys, scanInterval: scanInterval,
       scanWindow: scanWindow, start: EventLoop.shared.now.nanoseconds)
     updateListening()
   }
@@ -108,34 +136,73 @@ extension VirtualController {
     guard let initiator else { throw .commandDisallowed }
     self.initiator = nil
     updateListening()
-    afterAnswer = { [self] in emitComplete(.unknownConnectionIdentifier, handle: 0, peer: initiator.peer, initiator.parameters) }
+    afterAnswer = { [self] in emitComplete(.unknownConnectionIdentifier, peer: initiator.peer, initiator.parameters) }
   }
 
-  private func emitComplete(_ status: ControllerErrorCode, handle: ConnectionHandle, peer: PeerAddress, _ parameters: LinkLayer.Parameters)
-  {
+  func emitComplete(
+    _ status: ControllerErrorCode, handle: ConnectionHandle = 0, _ side: LinkLayer.Side = .central, peer: PeerAddress,
+    _ parameters: LinkLayer.Parameters
+  ) {
     // Send the enhanced event if the host unmasked it (Vol 4 Part E §7.7.65.10).
     emit(
       .leConnectionComplete(
         Event.ConnectionComplete(
-          form: leEventMask & 1 << 9 != 0 ? .enhanced : .plain, status: status, handle: handle, peer: peer, interval: parameters.interval,
-          latency: parameters.latency, supervisionTimeout: parameters.supervisionTimeout)))
+          form: leEventMask & 1 << 9 != 0 ? .enhanced : .plain, status: status, handle: handle, role: side == .central ? 0 : 1, peer: peer,
+          interval: parameters.interval, latency: parameters.latency, supervisionTimeout: parameters.supervisionTimeout)))
   }
 
   private func connect(_ advertisement: Air.Advertisement, for initiator: Initiator) {
-    let handles = configuration.firstHandle..<configuration.firstHandle + UInt16(configuration.maxConnections)
-    guard let handle = handles.lazy.map({ ConnectionHandle($0) }).first(where: { connections[$0] == nil }),
-      let link = air.connect(to: advertisement, from: initiator.own, parameters: initiator.parameters)
+    guard let handle = freeHandle,
+      let link = air.connect(to: advertisement, from: initiator.own, parameters: initiator.parameters, central: linkEnd)
     else { return }
     self.initiator = nil
     updateListening()
-    let connection = Connection(link)
-    connections[handle] = connection
-    link.central = { [weak self] actions in self?.take(actions, handle, connection) }
+    let connection = add(link, .central, handle)
     link.failController = { [weak self] code in self?.fail(code) }
-    link.begin(dataLength: configuration.dataLength, phys: configuration.phys)
-    emitComplete(.success, handle: handle, peer: link.peer, link.parameters)
-    if suggestedDataLength > 27 { startDataLength(suggestedDataLength, on: connection) }
-    if !defaultTxPHYs.isEmpty, link.limits.phys.count > 1 {
+    link.begin()
+    startDefaults(on: connection)
+  }
+
+  /// Takes the connection of a central to an advertising set.
+  func accept(_ link: VirtualLink, of set: AdvertisingSet) {
+    guard let handle = freeHandle else { return }
+    let connection = add(link, .peripheral, handle)
+    if commandSet == .extended {
+      emit(.leAdvertisingSetTerminated(status: .success, advertisingHandle: set.handle, handle: handle, events: set.countedEvents))
+    }
+    startDefaults(on: connection)
+  }
+
+  /// The handle of the next link. Nil if the controller has as many links as it can.
+  var freeHandle: ConnectionHandle? {
+    let handles = configuration.firstHandle..<configuration.firstHandle + UInt16(configuration.maxConnections)
+    return handles.lazy.map { ConnectionHandle($0) }.first { connections[$0] == nil }
+  }
+
+  /// The abilities of the controller on a new link, with the wishes of its host.
+  var linkEnd: LinkEnd {
+    var end = LinkEnd(dataLength: configuration.dataLength, phys: PHYMask(configuration.phys))
+    end.txOctets = suggestedDataLength
+    if !defaultTxPHYs.isEmpty { (end.tx, end.rx) = (defaultTxPHYs, defaultRxPHYs) }
+    return end
+  }
+
+  private func add(_ link: VirtualLink, _ side: LinkLayer.Side, _ handle: ConnectionHandle) -> Connection {
+    let connection = Connection(link, side)
+    connections[handle] = connection
+    let take: @LoopActor ([LinkLayer.Action]) -> Void = { [weak self] actions in self?.take(actions, handle, connection) }
+    if side == .central { link.central = take } else { link.peripheral = take }
+    emitComplete(.success, handle: handle, side, peer: connection.peer, link.parameters)
+    return connection
+  }
+
+  /// Starts the procedures for the default data length and PHYs. A peripheral leaves them to a central that starts them.
+  private func startDefaults(on connection: Connection) {
+    let central = connection.link.ends.central
+    if suggestedDataLength > 27, connection.side == .central || central.txOctets <= 27 {
+      startDataLength(suggestedDataLength, on: connection)
+    }
+    if !defaultTxPHYs.isEmpty, connection.link.ends[connection.side.other].phys != .le1M {
       startPHY(tx: defaultTxPHYs, rx: defaultRxPHYs, options: 0, on: connection, isAutomatic: true)
     }
   }
@@ -153,7 +220,16 @@ extension VirtualController {
     guard [0x05, 0x13, 0x14, 0x15, 0x1A, 0x29, 0x3B].contains(command.reason.rawValue) else { throw .invalidParameters }
     guard !connection.isEnding else { throw .commandDisallowed }
     connection.isEnding = true
-    connection.link.terminate(by: .central, reason: command.reason)
+    connection.link.terminate(by: connection.side, reason: command.reason)
+  }
+
+  private func answerKeyRequest(_ key: UInt128?, on handle: ConnectionHandle) throws(ControllerErrorCode) -> HandleReturned {
+    let connection = try connection(handle)
+    guard let timer = connection.keyTimer else { throw .commandDisallowed }
+    timer.cancel()
+    connection.keyTimer = nil
+    connection.link.answer(key)
+    return HandleReturned(handle)
   }
 
   func setDataLength(_ command: LESetDataLength) throws(ControllerErrorCode) -> HandleReturned {
@@ -182,33 +258,19 @@ extension VirtualController {
     let connection = try connection(handle)
     try checkProcedures(on: connection)
     connection.procedures += 1
-    connection.link.start(procedure)
+    connection.link.start(procedure, by: connection.side)
   }
 
-  /// Starts a Data Length Update to at most `octets` bytes per PDU. Does nothing if either side supports only 27 bytes.
   private func startDataLength(_ octets: Int, on connection: Connection) {
-    let peer = connection.link.limits.dataLength
-    guard peer > 27, configuration.dataLength > 27 else { return }
-    connection.procedures += 1
-    connection.link.start(
-      .dataLength(central: min(octets, peer, configuration.dataLength), peripheral: min(peer, configuration.dataLength)))
+    if connection.link.startDataLength(octets, by: connection.side) { connection.procedures += 1 }
   }
 
   private func startPHY(tx: PHYMask, rx: PHYMask, options: UInt16, on connection: Connection, isAutomatic: Bool) {
     let link = connection.link
-    let both = configuration.phys.intersection(link.limits.phys)
-    func choose(_ wanted: PHYMask, _ current: AirTime.Coding) -> AirTime.Coding {
-      guard let phy = [PHY.le2M, .le1M, .coded].first(where: { both.contains($0) && wanted.contains(PHYMask($0)) }) else { return current }
-      // PHY options: 1 prefers S=2, 2 prefers S=8.
-      return phy == .coded && (options == 1 || options == 0 && link.limits.prefersS2) ? .codedS2 : AirTime.Coding(phy)
-    }
-    let chosen = (central: choose(tx, link.coding(of: .central)), peripheral: choose(rx, link.coding(of: .peripheral)))
-    // Report an automatic procedure only if it changes a PHY.
-    if isAutomatic, chosen == (link.coding(of: .central), link.coding(of: .peripheral)) { return }
+    guard link.startPHY(tx: tx, rx: rx, options: options, by: connection.side, isNeeded: !isAutomatic) else { return }
     // A peer with only 1M does not know LL_PHY_REQ either.
-    connection.phyOutcomes.append(link.limits.phys.count > 1 ? .success : .unsupportedRemoteFeature)
+    connection.phyOutcomes.append(isAutomatic ? nil : link.ends[connection.side.other].phys != .le1M ? .success : .unsupportedRemoteFeature)
     connection.procedures += 1
-    link.start(.phy(central: chosen.central, peripheral: chosen.peripheral))
   }
 
   func transmit(_ data: ACLData) {
@@ -216,14 +278,14 @@ extension VirtualController {
     guard data.payload.count <= configuration.bufferLength else {
       return overflow("an ACL packet of \(data.payload.count) bytes, longer than the buffers")
     }
-    let queued = connections.values.reduce(0) { $0 + $1.link.queued(by: .central) }
+    let queued = connections.values.reduce(0) { $0 + $1.link.queued(by: $1.side) }
     guard queued < configuration.buffers else { return overflow("more ACL packets than buffers") }
     switch data.boundary {
     case .firstNonFlushable, .continuing: break
     default: violate("ACL data with an invalid packet boundary flag")
     }
     guard !connection.isEnding else { return }
-    connection.link.send(by: .central, data.payload, isStart: data.boundary != .continuing)
+    connection.link.send(by: connection.side, data.payload, isStart: data.boundary != .continuing)
   }
 
   private func overflow(_ text: String) {
@@ -237,33 +299,36 @@ extension VirtualController {
   private func take(_ actions: [LinkLayer.Action], _ handle: ConnectionHandle, _ connection: Connection) {
     for action in actions {
       switch action {
-      case .received(by: .central, let octets, let isStart):
+      case .received(let side, let octets, let isStart) where side == connection.side:
         emit(ACLData(handle: handle, boundary: isStart ? .firstFlushable : .continuing, payload: octets))
-      case .completed(by: .central, let count):
+      case .completed(let side, let count) where side == connection.side:
         emit(.numberOfCompletedPackets([Event.CompletedPackets(handle: handle, count: UInt16(clamping: count))]))
-      case .done(let procedure):
-        // The procedure that starts encryption, or refuses it, goes on with this one.
-        if case .encryptionRequest = procedure { continue }
-        // The peer may have started the procedure.
-        connection.procedures = max(0, connection.procedures - 1)
-        finish(procedure, handle, connection)
-      case .closed(let reason, _):
+      case .done(let procedure, let side):
+        finish(procedure, isOwn: side == connection.side, handle, connection)
+      case .closed(let central, let peripheral):
         connections[handle] = nil
-        emit(.disconnectionComplete(status: .success, handle: handle, reason: reason))
+        connection.keyTimer?.cancel()
+        emit(.disconnectionComplete(status: .success, handle: handle, reason: connection.own(central, peripheral)))
       case .received, .completed: break
       }
     }
     deliver()
   }
 
-  private func finish(_ procedure: LinkLayer.Procedure, _ handle: ConnectionHandle, _ connection: Connection) {
+  /// Reports the end of a procedure.
+  /// - Parameter isOwn: Whether this controller started the procedure.
+  private func finish(_ procedure: LinkLayer.Procedure, isOwn: Bool, _ handle: ConnectionHandle, _ connection: Connection) {
+    // The procedure that starts encryption, or refuses it, goes on with LL_ENC_REQ.
+    if case .encryptionRequest(let request) = procedure { return requestKey(request, handle, connection) }
+    if isOwn { connection.procedures -= 1 }
     switch procedure {
     case .featureExchange:
-      let limits = connection.link.limits
+      guard isOwn else { return }
+      let peer = connection.link.ends[connection.side.other]
       var features: LEFeatures = [.encryption, .peripheralInitiatedFeatures]
-      if limits.dataLength > 27 { features.insert(.dataLengthExtension) }
-      if limits.phys.contains(.le2M) { features.insert(.phy2M) }
-      if limits.phys.contains(.coded) { features.insert(.phyCoded) }
+      if peer.dataLength > 27 { features.insert(.dataLengthExtension) }
+      if peer.phys.contains(.le2M) { features.insert(.phy2M) }
+      if peer.phys.contains(.coded) { features.insert(.phyCoded) }
       emit(.leReadRemoteFeaturesComplete(status: .success, handle: handle, features: features))
     case .encryptionRequest: break
     case .encryptionStart:
@@ -275,8 +340,11 @@ extension VirtualController {
       connection.isEncrypted = true
     case .encryptionRefusal:
       connection.isEncrypting = false
+      guard isOwn else { return }
       emit(.encryptionChange(status: .pinOrKeyMissing, handle: handle, isEnabled: false))
-    case .versionExchange: emit(.readRemoteVersionComplete(status: .success, handle: handle, version: 13, company: 0xFFFF, subversion: 1))
+    case .versionExchange:
+      guard isOwn else { return }
+      emit(.readRemoteVersionComplete(status: .success, handle: handle, version: 13, company: 0xFFFF, subversion: 1))
     case .connectionUpdate(let new):
       emit(
         .leConnectionUpdateComplete(
@@ -285,13 +353,32 @@ extension VirtualController {
       // Report only changes (Vol 4 Part E §7.7.65.7).
       guard connection.reportedDataLength != (central, peripheral) else { return }
       connection.reportedDataLength = (central, peripheral)
+      let (tx, rx) = (connection.own(central, peripheral), connection.own(peripheral, central))
       emit(
         .leDataLengthChange(
-          handle: handle, maxTxOctets: UInt16(central), maxTxTime: Self.time(octets: central), maxRxOctets: UInt16(peripheral),
-          maxRxTime: Self.time(octets: peripheral)))
+          handle: handle, maxTxOctets: UInt16(tx), maxTxTime: Self.time(octets: tx), maxRxOctets: UInt16(rx),
+          maxRxTime: Self.time(octets: rx)))
     case .phy(let central, let peripheral):
-      let outcome = connection.phyOutcomes.isEmpty ? .success : connection.phyOutcomes.removeFirst()
-      emit(.lePHYUpdateComplete(status: outcome, handle: handle, tx: central.phy.rawValue, rx: peripheral.phy.rawValue))
+      let outcome = isOwn && !connection.phyOutcomes.isEmpty ? connection.phyOutcomes.removeFirst() : nil
+      // Without a command, report only changes (Vol 4 Part E §7.7.65.12).
+      guard outcome != nil || connection.reportedPHYs != (central.phy, peripheral.phy) else { return }
+      connection.reportedPHYs = (central.phy, peripheral.phy)
+      let (tx, rx) = (connection.own(central, peripheral).phy, connection.own(peripheral, central).phy)
+      emit(.lePHYUpdateComplete(status: outcome ?? .success, handle: handle, tx: tx.rawValue, rx: rx.rawValue))
+    }
+  }
+
+  /// Asks the peripheral's host for the key that the central names.
+  private func requestKey(_ request: LinkLayer.EncryptionRequest, _ handle: ConnectionHandle, _ connection: Connection) {
+    guard connection.side == .peripheral else { return }
+    let event = Event.leLongTermKeyRequest(handle: handle, random: request.rand, ediv: request.ediv)
+    // The controller answers for a host that masks the event (Vol 4 Part E §7.7.65.5).
+    guard isWanted(event) else { return connection.link.answer(nil) }
+    emit(event)
+    // The procedure response timeout, Vol 6 Part B §5.2.
+    connection.keyTimer = EventLoop.shared.schedule(after: .seconds(40)) { [weak connection] in
+      connection?.keyTimer = nil
+      connection?.link.fail(.llResponseTimeout)
     }
   }
 }
@@ -300,9 +387,7 @@ extension VirtualController: AirListener {
   func hear(_ advertisement: Air.Advertisement) {
     let now = EventLoop.shared.now.nanoseconds
     report(advertisement, at: now)
-    if let initiator, initiator.peer == advertisement.peer, initiator.isListening(at: now),
-      initiator.isExtended || !advertisement.isExtended
-    {
+    if let initiator, initiator.peer == advertisement.peer, initiator.fits(advertisement.pdus, at: now) {
       connect(advertisement, for: initiator)
     }
     deliver()

@@ -7,7 +7,7 @@ extension VirtualController {
     var isActive = false
     var interval: Slots = 0x10
     var window: Slots = 0x10
-    var hears1M = true
+    var phys: PHYMask = .le1M
     var hasExtendedParameters = false
     var start: Int64 = 0
     /// The time from one scan to the next, in ns. 0 if the scan does not repeat.
@@ -22,11 +22,14 @@ extension VirtualController {
 
     struct Sighting: Hashable {
       let peer: PeerAddress
-      let isScanResponse: Bool
+      var isScanResponse: Bool
+      /// The set and the data of extended PDUs. 0 for legacy PDUs.
+      var sid: UInt8 = 0
+      var dataID: UInt16 = 0
     }
 
-    func isListening(at now: Int64) -> Bool {
-      guard isEnabled, hears1M else { return false }
+    func isListening(on phy: PHY, at now: Int64) -> Bool {
+      guard isEnabled, phys.contains(PHYMask(phy)) else { return false }
       let elapsed = now - start
       if period > 0, elapsed % period >= duration { return false }
       return elapsed % interval.nanoseconds < window.nanoseconds
@@ -50,7 +53,7 @@ extension VirtualController {
         throw .invalidParameters
       }
       guard !controller.scanner.isEnabled else { throw .commandDisallowed }
-      controller.setScanParameters(command.timing, hears1M: true)
+      controller.setScanParameters(command.timing, phys: .le1M)
     }
     commands.on(LESetScanEnable.self) { (controller, command) throws(ControllerErrorCode) in
       try controller.use(.legacy, for: command)
@@ -72,8 +75,7 @@ extension VirtualController {
     else { throw .invalidParameters }
     guard PHYMask(configuration.phys).isSuperset(of: command.phys) else { throw .unsupportedFeature }
     guard !scanner.isEnabled else { throw .commandDisallowed }
-    // The simulated devices advertise on 1M only.
-    setScanParameters(timing, hears1M: command.phys.contains(.le1M))
+    setScanParameters(timing, phys: command.phys)
     scanner.hasExtendedParameters = true
   }
 
@@ -93,11 +95,11 @@ extension VirtualController {
     (4...limit).contains(timing.interval) && (4...timing.interval).contains(timing.window)
   }
 
-  private func setScanParameters(_ timing: ScanTiming, hears1M: Bool) {
+  private func setScanParameters(_ timing: ScanTiming, phys: PHYMask) {
     scanner.isActive = timing.isActive
     scanner.interval = timing.interval
     scanner.window = timing.window
-    scanner.hears1M = hears1M
+    scanner.phys = phys
   }
 
   private func setScanEnable(_ isOn: Bool, _ filter: Scanner.Filter, duration: Int64, period: Int64) {
@@ -127,50 +129,79 @@ extension VirtualController {
   func updateListening() { if scanner.isEnabled || initiator != nil { air.listen(self) } else { air.stopListening(self) } }
 
   func report(_ advertisement: Air.Advertisement, at now: Int64) {
-    guard scanner.isListening(at: now), hasRoomForReport() else { return }
-    let settings = advertisement.settings
-    let peer = advertisement.peer
-    let isNew = scanner.shouldReport(Scanner.Sighting(peer: peer, isScanResponse: false), at: now)
-    if advertisement.isExtended {
+    let (settings, pdus, peer) = (advertisement.settings, advertisement.pdus, advertisement.peer)
+    // The basic filter policies ignore advertisements that are directed to others.
+    guard scanner.isListening(on: pdus.primary, at: now), pdus.target.map(isOwn) ?? true, hasRoomForReport() else { return }
+    var sighting = Scanner.Sighting(peer: peer, isScanResponse: false)
+    if pdus.isExtended {
       // A controller that knows only legacy PDUs does not notice extended ones.
-      if commandSet == .extended, isNew { reportExtended(settings, peer, advertisement.rssi) }
-      return
+      guard commandSet == .extended, configuration.phys.contains(pdus.secondary) else { return }
+      (sighting.sid, sighting.dataID) = (pdus.sid, pdus.dataID)
+      if scanner.shouldReport(sighting, at: now) { reportExtended(advertisement, peer, settings.data, advertisement.rssi) }
+      guard scanner.isActive, pdus.isScannable else { return }
+      sighting.isScanResponse = true
+      guard scanner.shouldReport(sighting, at: now) else { return }
+      return reportExtended(advertisement, peer, settings.scanResponse, advertisement.scanResponseRSSI, isScanResponse: true)
     }
-    let isScannable = settings.isConnectable || !settings.scanResponse.isEmpty
-    // ADV_IND, ADV_SCAN_IND, ADV_NONCONN_IND.
-    let type: UInt8 = settings.isConnectable ? 0 : isScannable ? 2 : 3
-    if isNew { reportLegacy(type, inResponseTo: nil, peer, settings.data, advertisement.rssi) }
-    guard scanner.isActive, isScannable, scanner.shouldReport(Scanner.Sighting(peer: peer, isScanResponse: true), at: now) else { return }
+    // ADV_DIRECT_IND, ADV_IND, ADV_SCAN_IND, ADV_NONCONN_IND.
+    let type: UInt8 = pdus.target != nil ? 1 : settings.isConnectable ? 0 : pdus.isScannable ? 2 : 3
+    if scanner.shouldReport(sighting, at: now) {
+      reportLegacy(type, inResponseTo: nil, peer, settings.data, advertisement.rssi, target: pdus.target)
+    }
+    guard scanner.isActive, pdus.isScannable else { return }
+    sighting.isScanResponse = true
+    guard scanner.shouldReport(sighting, at: now) else { return }
     reportLegacy(4, inResponseTo: type, peer, settings.scanResponse, advertisement.scanResponseRSSI)
   }
 
+  private func isOwn(_ target: PeerAddress) -> Bool { target == ownAddress(0) || target == ownAddress(1) }
+
   /// Reports a legacy PDU in a legacy or an extended report, as the host's scan command requires.
-  private func reportLegacy(_ type: UInt8, inResponseTo advertised: UInt8?, _ peer: PeerAddress, _ data: [UInt8], _ rssi: Int8) {
+  private func reportLegacy(
+    _ type: UInt8, inResponseTo advertised: UInt8?, _ peer: PeerAddress, _ data: [UInt8], _ rssi: Int8, target: PeerAddress? = nil
+  ) {
     guard commandSet == .extended else {
       return emit(.leAdvertisingReports(AdvertisingReports([LegacyAdvertisingReport(eventType: type, peer: peer, data: data, rssi: rssi)])))
     }
-    // Vol 4 Part E §7.7.65.13: legacy bit 4, scan response bit 3, scannable bit 1, connectable bit 0.
+    // Vol 4 Part E §7.7.65.13: legacy bit 4, scan response bit 3, directed bit 2, scannable bit 1, connectable bit 0.
     let extendedType: UInt16 =
       switch advertised ?? type {
       case 0: 0x13
+      case 1: 0x15
       case 2: 0x12
       default: 0x10
       }
-    let report = ExtendedAdvertisingReport(eventType: extendedType | (advertised == nil ? 0 : 0x08), peer: peer, rssi: rssi, data: data)
+    var report = ExtendedAdvertisingReport(eventType: extendedType | (advertised == nil ? 0 : 0x08), peer: peer, rssi: rssi, data: data)
+    report.setTarget(target)
     emit(.leExtendedAdvertisingReports(AdvertisingReports([report])))
   }
 
   /// Reports extended advertising data in reports of at most 229 bytes each.
-  private func reportExtended(_ settings: AdvertisingSettings, _ peer: PeerAddress, _ rssi: Int8) {
-    let data = settings.data.prefix(1650)
+  private func reportExtended(
+    _ advertisement: Air.Advertisement, _ peer: PeerAddress, _ data: [UInt8], _ rssi: Int8, isScanResponse: Bool = false
+  ) {
+    let pdus = advertisement.pdus
+    let data = data.prefix(Self.advertisingDataLimit)
+    let form: UInt16 =
+      (advertisement.settings.isConnectable ? 0x01 : 0) | (pdus.isScannable ? 0x02 : 0) | (pdus.target == nil ? 0 : 0x04)
+      | (isScanResponse ? 0x08 : 0)
     for start in stride(from: 0, to: max(1, data.count), by: 229) {
       let part = Array(data[start..<min(data.count, start + 229)])
       let isLast = start + 229 >= data.count
-      let type: UInt16 = (settings.isConnectable ? 0x01 : 0x00) | (isLast ? 0 : ExtendedAdvertisingReport.DataStatus.moreBits)
-      emit(
-        .leExtendedAdvertisingReports(
-          AdvertisingReports([ExtendedAdvertisingReport(eventType: type, peer: peer, secondaryPHY: 1, sid: 0, rssi: rssi, data: part)])))
+      var report = ExtendedAdvertisingReport(
+        eventType: form | (isLast ? 0 : ExtendedAdvertisingReport.DataStatus.moreBits), peer: pdus.isAnonymous ? nil : peer,
+        primaryPHY: pdus.primary.rawValue, secondaryPHY: pdus.secondary.rawValue, sid: pdus.sid, txPower: pdus.txPower, rssi: rssi,
+        data: part)
+      report.setTarget(pdus.target)
+      emit(.leExtendedAdvertisingReports(AdvertisingReports([report])))
     }
+  }
+}
+
+extension ExtendedAdvertisingReport {
+  fileprivate mutating func setTarget(_ target: PeerAddress?) {
+    guard let target else { return }
+    (directAddressType, directAddress) = (target.type.hciValue, target.address)
   }
 }
 

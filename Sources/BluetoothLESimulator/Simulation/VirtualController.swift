@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import BluetoothLE
 
-/// A virtual Bluetooth LE controller in the central role. It speaks HCI to a host and works in a simulated air.
-/// Like real controllers, it hides masked events and refuses new scan parameters during a scan.
+/// A virtual Bluetooth LE controller in both roles. It speaks HCI to a host and works in a simulated air, also with other controllers.
+/// Like real controllers, it hides masked events and refuses new parameters while it scans or advertises.
 /// It also refuses a mix of legacy and extended commands, and loses ACL packets beyond its buffers.
 @LoopActor
 package final class VirtualController: Transport {
@@ -61,6 +61,8 @@ package final class VirtualController: Transport {
   var scanner = Scanner()
   var initiator: Initiator?
   var connections: [ConnectionHandle: Connection] = [:]
+  /// The advertising sets by their handles. Legacy commands have the set 0.
+  var advertisingSets: [UInt8: AdvertisingSet] = [:]
 
   /// The function to call after the answer to the current command. Nil if the command has no immediate effect.
   var afterAnswer: (@LoopActor () -> Void)?
@@ -174,7 +176,7 @@ package final class VirtualController: Transport {
     }
   }
 
-  private func isWanted(_ event: Event) -> Bool {
+  func isWanted(_ event: Event) -> Bool {
     func subevent(_ code: UInt8) -> Bool { eventMask & 1 << 61 != 0 && leEventMask & 1 << (UInt64(code) - 1) != 0 }
     return switch event {
     case .disconnectionComplete: eventMask & 1 << 4 != 0
@@ -186,7 +188,9 @@ package final class VirtualController: Transport {
     case .leConnectionUpdateComplete: subevent(0x03)
     case .leReadRemoteFeaturesComplete: subevent(0x04)
     case .leDataLengthChange: subevent(0x07)
+    case .leLongTermKeyRequest: subevent(0x05)
     case .lePHYUpdateComplete: subevent(0x0C)
+    case .leAdvertisingSetTerminated: subevent(0x12)
     case .leExtendedAdvertisingReports: subevent(0x0D)
     case .leOther(let code?, _) where code > 0 && code <= 64: subevent(code)
     default: true
@@ -195,11 +199,10 @@ package final class VirtualController: Transport {
 
   /// Returns to the state after power-on, and drops all links silently. Their peers notice the loss after the supervision timeout.
   func reset() {
-    for connection in connections.values {
-      connection.link.central = nil
-      connection.link.cut()
-    }
+    for connection in connections.values { connection.drop() }
     connections = [:]
+    for set in advertisingSets.values { set.stop() }
+    advertisingSets = [:]
     scanner.timer?.cancel()
     scanner = Scanner()
     initiator = nil
@@ -223,10 +226,12 @@ extension VirtualController {
     enterGeneral(&commands)
     enterScanning(&commands)
     enterLinks(&commands)
+    enterAdvertising(&commands)
     if configuration.dataLength > 27 { enterDataLength(&commands) }
     if configuration.phys.count > 1 { enterPHYs(&commands) }
     if configuration.extended {
       enterExtendedScanning(&commands)
+      enterExtendedAdvertising(&commands)
       commands.on(LEExtendedCreateConnection.self) { (controller, create) throws(ControllerErrorCode) in try controller.create(create) }
     }
     return commands
@@ -249,7 +254,8 @@ extension VirtualController {
     }
     commands.reply(to: LEReadLocalSupportedFeatures.self) { controller, _ in .init(controller.localFeatures) }
     commands.on(LESetRandomAddress.self) { (controller, command) throws(ControllerErrorCode) in
-      guard !controller.scanner.isEnabled, controller.initiator == nil else { throw .commandDisallowed }
+      let advertises = controller.commandSet == .legacy && controller.advertisingSets.values.contains(where: \.isEnabled)
+      guard !controller.scanner.isEnabled, controller.initiator == nil, !advertises else { throw .commandDisallowed }
       controller.randomAddress = command.address
     }
   }
@@ -272,7 +278,8 @@ extension VirtualController {
   private static func enterPHYs(_ commands: inout Commands) {
     commands.reply(to: LEReadPHY.self) { (controller, command) throws(ControllerErrorCode) in
       let connection = try controller.connection(command.handle)
-      return .init(handle: command.handle, tx: connection.phy(of: .central).rawValue, rx: connection.phy(of: .peripheral).rawValue)
+      let (tx, rx) = (connection.phy(of: connection.side), connection.phy(of: connection.side.other))
+      return .init(handle: command.handle, tx: tx.rawValue, rx: rx.rawValue)
     }
     commands.on(LESetDefaultPHY.self) { (controller, command) throws(ControllerErrorCode) in
       let preferences = try controller.preferences(allPHYs: command.allPHYs, tx: command.tx, rx: command.rx)

@@ -1,6 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 import BluetoothLE
 
+/// What the controller at one end of a link can and wants to do.
+struct LinkEnd {
+  /// The largest LL payload, 27–251 bytes, and the largest that this end wants to send.
+  var dataLength: Int
+  var txOctets: Int
+  var phys: PHYMask
+  /// The PHYs that this end prefers for sending and for receiving.
+  var tx: PHYMask
+  var rx: PHYMask
+
+  init(_ limits: LinkLimits) { self.init(dataLength: limits.dataLength, phys: PHYMask(limits.phys)) }
+
+  init(dataLength: Int, phys: PHYMask) { (self.dataLength, txOctets, self.phys, tx, rx) = (dataLength, dataLength, phys, phys, phys) }
+}
+
+struct LinkEnds {
+  var central: LinkEnd
+  var peripheral: LinkEnd
+
+  subscript(side: LinkLayer.Side) -> LinkEnd {
+    get { side == .central ? central : peripheral }
+    set { if side == .central { central = newValue } else { peripheral = newValue } }
+  }
+}
+
 /// A link that runs one link layer on the event loop's clock and delivers its actions to both ends.
 @LoopActor
 final class VirtualLink {
@@ -9,12 +34,11 @@ final class VirtualLink {
   let initiator: PeerAddress
   /// The device's RSSI in dBm, without random variation.
   let rssi: Int8
-  /// The limits of the device's controller, including the changes that the device has requested.
-  private(set) var limits: LinkLimits
+  private let limits: LinkLimits
+  /// The abilities of both ends, including the changes that the device has requested.
+  private(set) var ends: LinkEnds
   private var changes: [LinkChange] = []
   private var changeTimers: [LoopTimer] = []
-  /// The limits of the central's controller.
-  private var centralLimits = LinkLimits()
   private var layer: LinkLayer
   private var timer: LoopTimer?
   /// The function through which the central receives all actions of the link in order.
@@ -25,8 +49,8 @@ final class VirtualLink {
   /// The function that makes the central's controller fail with a hardware error code, on behalf of the device.
   var failController: (@LoopActor (UInt8) -> Void)?
 
-  init(peer: PeerAddress, initiator: PeerAddress, rssi: Int8, limits: LinkLimits, layer: LinkLayer) {
-    (self.peer, self.initiator, self.rssi, self.limits, self.layer) = (peer, initiator, rssi, limits, layer)
+  init(peer: PeerAddress, initiator: PeerAddress, rssi: Int8, limits: LinkLimits, ends: LinkEnds, layer: LinkLayer) {
+    (self.peer, self.initiator, self.rssi, self.limits, self.ends, self.layer) = (peer, initiator, rssi, limits, ends, layer)
     arm()
   }
 
@@ -44,9 +68,36 @@ final class VirtualLink {
     if layer.due != before { arm() }
   }
 
-  func start(_ procedure: LinkLayer.Procedure) {
-    layer.start(procedure, at: now)
+  func start(_ procedure: LinkLayer.Procedure, by side: LinkLayer.Side) {
+    layer.start(procedure, by: side, at: now)
     arm()
+  }
+
+  /// Starts a Data Length Update to PDUs of at most `octets` bytes from `side`. Returns false if an end supports only 27 bytes.
+  func startDataLength(_ octets: Int, by side: LinkLayer.Side) -> Bool {
+    ends[side].txOctets = octets
+    let most = min(ends.central.dataLength, ends.peripheral.dataLength)
+    guard most > 27 else { return false }
+    start(.dataLength(central: min(ends.central.txOctets, most), peripheral: min(ends.peripheral.txOctets, most)), by: side)
+    return true
+  }
+
+  /// Starts a PHY Update to the PHYs that `side` prefers for sending and receiving, as far as the other end prefers them too.
+  /// - Parameter isNeeded: Whether the procedure runs also if it changes no PHY.
+  /// - Returns: Whether the procedure runs.
+  func startPHY(tx: PHYMask, rx: PHYMask, options: UInt16, by side: LinkLayer.Side, isNeeded: Bool) -> Bool {
+    (ends[side].tx, ends[side].rx) = (tx, rx)
+    func choose(_ sender: LinkLayer.Side) -> AirTime.Coding {
+      let both = ends[sender].phys.intersection(ends[sender.other].phys)
+      let wanted = both.intersection(ends[sender].tx).intersection(ends[sender.other].rx)
+      guard let phy = [PHY.le2M, .le1M, .coded].first(where: { wanted.contains(PHYMask($0)) }) else { return coding(of: sender) }
+      // PHY options: 1 prefers S=2, 2 prefers S=8.
+      return phy == .coded && (options == 1 || options == 0 && limits.prefersS2) ? .codedS2 : AirTime.Coding(phy)
+    }
+    let chosen = (central: choose(.central), peripheral: choose(.peripheral))
+    guard isNeeded || chosen != (coding(of: .central), coding(of: .peripheral)) else { return false }
+    start(.phy(central: chosen.central, peripheral: chosen.peripheral), by: side)
+    return true
   }
 
   /// Answers the central's request for encryption with the peripheral's key, or with nil if the peripheral has none.
@@ -68,6 +119,12 @@ final class VirtualLink {
     arm()
   }
 
+  /// Ends the link for both sides, which report `reason`.
+  func fail(_ reason: ControllerErrorCode) {
+    layer.fail(reason, at: now)
+    arm()
+  }
+
   /// Ends the link for the peripheral only. The central waits for the supervision timeout.
   func abandon() {
     cut()
@@ -79,9 +136,8 @@ final class VirtualLink {
 
   // MARK: Requests of the peripheral
 
-  /// Starts the timers of the device's link changes. `dataLength`, in bytes, and `phys` are the limits of the central's controller.
-  func begin(dataLength: Int, phys: Set<PHY>) {
-    (centralLimits.dataLength, centralLimits.phys) = (dataLength, phys)
+  /// Starts the timers of the device's link changes.
+  func begin() {
     for change in limits.changes {
       switch change.moment {
       case .octets: changes.append(change)
@@ -101,18 +157,19 @@ final class VirtualLink {
   private func perform(_ change: LinkChange) {
     guard !isClosed else { return }
     if let octets = change.dataLength {
-      limits.dataLength = octets
-      let both = min(octets, centralLimits.dataLength)
-      start(.dataLength(central: both, peripheral: both))
+      (ends.peripheral.dataLength, ends.peripheral.txOctets) = (octets, octets)
+      let both = min(octets, ends.central.dataLength)
+      start(.dataLength(central: both, peripheral: both), by: .peripheral)
     }
-    if let phy = change.phy, centralLimits.phys.contains(phy) {
+    if let phy = change.phy, ends.central.phys.contains(PHYMask(phy)) {
       let coding = phy == .coded && limits.prefersS2 ? .codedS2 : AirTime.Coding(phy)
-      start(.phy(central: coding, peripheral: coding))
+      start(.phy(central: coding, peripheral: coding), by: .peripheral)
     }
     if let wanted = change.parameters {
       start(
         .connectionUpdate(
-          LinkLayer.Parameters(interval: wanted.intervalMin, latency: wanted.latency, supervisionTimeout: wanted.supervisionTimeout)))
+          LinkLayer.Parameters(interval: wanted.intervalMin, latency: wanted.latency, supervisionTimeout: wanted.supervisionTimeout)),
+        by: .peripheral)
     }
   }
 

@@ -102,8 +102,8 @@ package final class VirtualLinkChannel: DeviceChannel {
       case .completed(by: .peripheral, _):
         resumeWaiters()
         if isClosed { terminateWhenSent() }
-      case .done(.encryptionRequest(let request)): security.longTermKeyRequested(ediv: request.ediv, rand: request.rand)
-      case .done(.encryptionStart): security.encryptionChanged(.on)
+      case .done(.encryptionRequest(let request), _): security.longTermKeyRequested(ediv: request.ediv, rand: request.rand)
+      case .done(.encryptionStart, _): security.encryptionChanged(.on)
       case .closed(_, let reason): end(reason)
       default: break
       }
