@@ -60,6 +60,8 @@ package enum GAPNote: Sendable, Equatable {
   case unreadableReports(adapter: String, Int)
   /// The kernel dropped this number of packets of a scan, because the host was too slow. The note follows the end of the scan.
   case droppedPackets(adapter: String, Int)
+  /// A central connected, but another program took the link.
+  case centralTaken(adapter: String, PeerAddress)
   /// The host has ignored this number of unknown or malformed packets so far.
   case malformedPackets(adapter: String, Int)
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The HCI commands that configure, start and stop advertising (Vol 4 Part E §7.8.5 to §7.8.9, or §7.8.52 to §7.8.60).
 package struct AdvertisingCommands: Sendable, Equatable {
-  private static let intervals: ClosedRange<Duration> = .milliseconds(20) ... .milliseconds(10_240)
+  /// The advertising intervals that a controller accepts.
+  package static let intervals: ClosedRange<Duration> = .milliseconds(20) ... .milliseconds(10_240)
   /// The most bytes of data in legacy PDUs.
   static let legacyLimit = 31
   /// The most bytes of data in one command of the extended set.

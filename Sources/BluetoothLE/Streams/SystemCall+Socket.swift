@@ -58,13 +58,20 @@ extension SystemCall {
   }
 
   /// Returns the local address of a socket, with the port that the system chose.
-  package static func localAddress(_ descriptor: Int32) throws(Errno) -> SocketAddress {
+  package static func localAddress(_ descriptor: Int32) throws(Errno) -> SocketAddress { try unsafe address(descriptor, getsockname) }
+
+  /// Returns the address of the other end of a socket.
+  package static func peerAddress(_ descriptor: Int32) throws(Errno) -> SocketAddress { try unsafe address(descriptor, getpeername) }
+
+  private static func address(
+    _ descriptor: Int32, _ name: (Int32, UnsafeMutablePointer<sockaddr>?, UnsafeMutablePointer<socklen_t>?) -> Int32
+  ) throws(Errno) -> SocketAddress {
     var bytes = [UInt8](repeating: 0, count: MemoryLayout<sockaddr_storage>.size)
     var length = socklen_t(bytes.count)
     try call {
       unsafe bytes.withUnsafeMutableBytes { buffer -> Int32 in
         guard let base = buffer.baseAddress else { return -1 }
-        return unsafe getsockname(descriptor, base.assumingMemoryBound(to: sockaddr.self), &length)
+        return unsafe name(descriptor, base.assumingMemoryBound(to: sockaddr.self), &length)
       }
     }
     return SocketAddress(bytes: Array(bytes.prefix(Int(length))))

@@ -12,9 +12,12 @@ package final class KernelCentral: Central, LinkController {
   let hci: HCISocket
   let keyring: KernelKeyring
   private let tap: (any Tap)?
+  private(set) lazy var served = KernelPeripheral(self)
+  /// The path of the file with the number of the advertising instance. Nil keeps no number.
+  package var instanceFile: String?
   private(set) var table = LinkTable()
   private var scan: KernelScan?
-  private var links: [KernelLink] = []
+  private(set) var links: [KernelLink] = []
   /// The function that returns whether the adapter with an index is up. Tests replace it.
   var isUp: (Int) -> Bool = AdapterList.isUp
   var makeChannel: @LoopActor (AdapterInfo, PeerAddress, LoopClock.Instant) async throws -> L2CAPSocket = {
@@ -147,6 +150,17 @@ package final class KernelCentral: Central, LinkController {
     ManagementChannel.connections(of: adapter.index)?.first { $0.address == address }
   }
 
+  package var peripheral: (any PeripheralRole)? { served }
+
+  /// Adds the link of a central.
+  func accept(_ descriptor: consuming OwnedDescriptor, _ peer: PeerAddress) -> KernelLink {
+    let socket = L2CAPSocket(descriptor) { SocketEnd(peer, .errno($0)) }
+    hci.pump()
+    let link = KernelLink(self, peer, socket, handle: socket.connectionHandle, madeByUs: true, tap: tap)
+    links.append(link)
+    return link
+  }
+
   func forget(_ link: KernelLink) {
     links.removeAll { $0 === link }
     // A later link may have the same handle.
@@ -159,6 +173,7 @@ package final class KernelCentral: Central, LinkController {
         scan.end(CancellationError())
         _ = try? await scan.over.value()
       }
+      await served.end()
       for link in links { await link.disconnect() }
       keyring.close()
       hci.close()

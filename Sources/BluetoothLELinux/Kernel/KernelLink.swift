@@ -8,9 +8,12 @@ package final class KernelLink: Link {
   private let kernelSecurity: KernelSecurity
 
   private let central: KernelCentral
-  private let socket: L2CAPSocket
+  let socket: L2CAPSocket
   let handle: ConnectionHandle?
   private let madeByUs: Bool
+  /// The reason that the peer gets when this process disconnects the link.
+  var ownReason = ControllerErrorCode.remoteUserTerminated
+  package var onSecurityLevel: (@LoopActor (SecurityLevel) -> Void)?
   private var ending: Task<Void, Never>?
   /// The number of the HCI observer that watches for changes of the requested interval. Nil without a requested interval.
   private var intervalWatch: Int?
@@ -56,6 +59,7 @@ package final class KernelLink: Link {
   private func receive(_ event: Event) {
     procedures?.receive(event)
     if case .encryptionChange(let status, handle, _, _) = event, status != .success { kernelSecurity.encryptionFailed(status) }
+    if case .encryptionChange(.success, handle, _, _) = event { onSecurityLevel?(securityLevel) }
     if case .disconnectionComplete(.success, handle, let reason) = event { procedures?.end(SocketEnd(peer, .reason(reason))) }
   }
 
@@ -143,7 +147,7 @@ package final class KernelLink: Link {
       let deadline = EventLoop.shared.now.advanced(by: .seconds(1))
       while !socket.isDrained, EventLoop.shared.now < deadline { try? await EventLoop.shared.sleep(for: .milliseconds(10)) }
       socket.close()
-      let command = Disconnect(handle: handle, reason: .remoteUserTerminated)
+      let command = Disconnect(handle: handle, reason: ownReason)
       do {
         try await hci.send(command, for: .disconnecting, limit: .seconds(2), late: { CancellationError() }) { event -> Void? in
           if case .disconnectionComplete(_, handle, _) = event { () } else { nil }

@@ -166,6 +166,8 @@ extension GAPNote {
       return "The kernel dropped \(count.counted("HCI packet")) of \(adapter), because blectl was too slow. Advertisements may be missing."
     case .malformedPackets(let adapter, let count):
       return "Ignored \(count.counted("unknown or malformed HCI packet")) of \(adapter) so far. To see them, use --trace FILE."
+    case .centralTaken(let adapter, let central):
+      return "\(central) connected to \(adapter), but another program took the connection: of all programs that serve, the newest gets it."
     case .scan(let adapter, .piggyBack):
       return "Another program is scanning on \(adapter). Showing its results, which may lack repeated packets and scan responses."
     case .scan(let adapter, .noRepeats):

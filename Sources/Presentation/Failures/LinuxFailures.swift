@@ -74,6 +74,34 @@ extension KernelPairingProblem: FailureConvertible {
   }
 }
 
+extension KernelAdvertisingProblem: FailureConvertible {
+  package var failure: Failure {
+    switch self {
+    case .bluetoothdRuns(let name):
+      .adapter(
+        "Cannot serve on \(name) while bluetoothd runs: either of the two may get a central. Stop it: sudo systemctl stop bluetooth. "
+          + "Or use another adapter through blectl's own host: -i user:N")
+    case .servesAlready(let name, let file):
+      .adapter("Another blectl serves on \(name). Stop it first. To find it: fuser -v \(Failure.quoted(file))", .resourceBusy)
+    case .notPermitted(let name):
+      .adapter(
+        "Cannot advertise on \(name): this needs CAP_NET_ADMIN. "
+          + "Run once: `\(Failure.setcap(ThisProcess.executable() ?? "blectl"))`, or use sudo.", .notPermitted)
+    case .dataTooLong(let name, let count, let limit, let lacksFlags):
+      Failure(
+        .usage,
+        "The advertising data has \(count) bytes; \(name) sends at most \(limit)"
+          + (lacksFlags ? " here, because the kernel puts 3 bytes of Flags in front. " : ". ")
+          + "To send it as it is, use blectl's own host: -i user:N")
+    case .noFreeInstance(let name, let instances):
+      .adapter("Other programs use all \(instances.counted("advertising instance")) of \(name). Stop one of them: sudo btmgmt clr-adv")
+    case .refused(let name, let command, let status):
+      .adapter("\(name) refused the management command 0x\(Hex.encode(command)) (status 0x\(Hex.encode(status))).")
+    case .cannotListen(let name, let errno): .adapter("Cannot listen for centrals on \(name): \(errno.words)", errno)
+    }
+  }
+}
+
 extension BluetoothDaemonProblem: FailureConvertible {
   package var failure: Failure {
     switch self {

@@ -1,6 +1,8 @@
-/// An event of the management channel that concerns a command of this process or a pairing.
+/// An event of the management channel that concerns a command of this process, a pairing or the peripheral role.
 enum ManagementEvent: Equatable {
   case answer(command: UInt16, ManagementChannel.Answer)
+  /// Device Connected.
+  case connected(PeerAddress)
   /// Device Disconnected. The reason is a number of the management channel, not of the controller.
   case disconnected(PeerAddress, reason: UInt8)
   /// New Long Term Key. The key is nil for a debug key. `isLasting` is false if the devices do not bond.
@@ -43,6 +45,7 @@ enum ManagementEvent: Equatable {
       let rand = try reader.uint64("Rand")
       let key = LongTermKey(key: try reader.uint128("key"), ediv: ediv, rand: rand, role: role, security: security)
       return .longTermKey(peer, type == 4 ? nil : key, isLasting: isLasting)
+    case 0x000B: return try reader.managedPeer().map { .connected($0) }
     case 0x000C:
       guard let peer = try reader.managedPeer() else { return nil }
       return .disconnected(peer, reason: try reader.uint8("reason"))
