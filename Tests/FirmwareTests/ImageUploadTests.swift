@@ -60,6 +60,18 @@ import Testing
     }
   }
 
+  /// The value of an attribute has at most 512 bytes, however large the MTU is. Bumble's server drops longer writes.
+  @Test(arguments: [true, false]) func noWriteIsLongerThanAnAttribute(_ joinsParts: Bool) async throws {
+    try await onLoop {
+      let server = ManagementServer()
+      (server.mtu, server.bufferSize, server.joinsParts) = (517, 1024, joinsParts)
+      try await Self.upload(server)
+      #expect(server.other.bytes == Self.file)
+      #expect(server.writes.map(\.count).max() == 512)
+      #expect(server.requests.contains { $0.operation == .upload && $0.length == (joinsParts ? 1024 : 512) })
+    }
+  }
+
   @Test func aSilentServerIsClearedAfterTheProbe() async throws {
     try await onLoop {
       let server = ManagementServer()

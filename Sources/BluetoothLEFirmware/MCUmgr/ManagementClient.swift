@@ -51,7 +51,14 @@ package final class ManagementClient {
     guard let characteristic = Self.find(try await client.discover()) else { throw ManagementError.noService }
     if client.requestedMTU == nil { try await client.exchangeMTU() }
     (self.client, self.characteristic) = (client, characteristic)
-    answers = try await client.subscribe(characteristic, kind: .notification)
+    answers = try await Self.subscribe(client, characteristic)
+  }
+
+  /// Subscribes to answers. Some servers fill the MTU with them, also where an attribute cannot have so many bytes.
+  private static func subscribe(_ client: Client, _ characteristic: Characteristic) async throws -> Subscription {
+    let answers = try await client.subscribe(characteristic, kind: .notification)
+    answers.keepsLongValues = true
+    return answers
   }
 
   /// Ends the subscription. Each client needs it: a second subscription on the link keeps the CCCD from being written in `clearServer`.
@@ -68,7 +75,7 @@ package final class ManagementClient {
   // MARK: Requests
 
   /// The number of bytes in one write.
-  var writeSize: Int { client.mtu - 3 }
+  var writeSize: Int { WritePlan.largestSegment(mtu: client.mtu) }
 
   /// Sends a request and waits for its answer. Sends it again, for up to 30 s, while the device is busy.
   func request(_ operation: ManagementOperation, _ body: CBOR = .map([:]), within limit: Duration = .seconds(10)) async throws -> CBOR {
@@ -139,7 +146,7 @@ package final class ManagementClient {
   func clearServer() async throws {
     try await answers.cancel()
     forgetOpen()
-    answers = try await client.subscribe(characteristic, kind: .notification)
+    answers = try await Self.subscribe(client, characteristic)
   }
 
   // MARK: Commands

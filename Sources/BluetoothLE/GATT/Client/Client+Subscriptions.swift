@@ -194,7 +194,9 @@ extension Client {
 
   private func deliver(_ item: HandleValue, isIndication: Bool) {
     var value = item.value
-    if value.count > WriteProcedure.largestValue {
+    if value.count > WriteProcedure.largestValue,
+      !subscriptions.contains(where: { $0.keepsLongValues && $0.characteristic.valueHandle == item.handle })
+    {
       value = Array(value.prefix(WriteProcedure.largestValue))
       note(.longNotification, .longNotification(item.handle, table?.attribute(at: item.handle)))
     }
@@ -266,6 +268,8 @@ package final class Subscription {
 
   /// Whether received values wait for `next`. False if only observers receive them.
   let keepsValues: Bool
+  /// Whether values longer than an attribute can be stay whole, because they are the parts of a message.
+  package var keepsLongValues = false
   private weak var client: Client?
   private let values = BoundedQueue<ValueEvent>(capacity: capacity)
 
