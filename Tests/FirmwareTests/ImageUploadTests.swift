@@ -234,6 +234,18 @@ import Testing
     }
   }
 
+  /// Some servers write only whole words, and ask again for the rest. That is no earlier upload.
+  @Test(arguments: [4, 32]) func aServerMayTakeAPartOfARequest(_ word: Int) async throws {
+    try await onLoop {
+      let server = ManagementServer()
+      (server.joinsParts, server.word) = (false, word)
+      let progress = try await Self.upload(server)
+      #expect(server.other.bytes == Self.file)
+      #expect(progress.first == [0, 0] && progress.last == [Self.file.count, Self.file.count])
+      #expect(zip(progress, progress.dropFirst()).allSatisfy { $0[1] <= $1[1] })
+    }
+  }
+
   @Test func staleBytesAreNotContinued() async throws {
     try await onLoop {
       let server = ManagementServer()

@@ -29,6 +29,8 @@ final class ManagementServer: UpdateDevice {
   var other = Slot()
   var (isPending, isPermanent, isConfirmed) = (false, false, true)
   var slotSize = 100_000
+  /// The bytes that the flash takes at a time. The server drops the rest of a request that is not the last one.
+  var word = 1
   /// The number of the only image in the lists. Requests without a hash are about image 0.
   var number = 0
   /// The requests that the device does not have.
@@ -241,8 +243,8 @@ final class ManagementServer: UpdateDevice {
     }
     guard let state = session else { return .map(["off": .integer(0)]) }
     guard state.bytes.count == offset else { return .map(["off": .integer(state.bytes.count)]) }
-    session?.bytes += data
-    let bytes = state.bytes + data
+    let bytes = state.bytes + (offset + data.count < state.total ? data.dropLast(data.count % word) : data[...])
+    session?.bytes = bytes
     guard bytes.count >= state.total else { return .map(["off": .integer(bytes.count)]) }
     session = nil
     if mode == .firmwareLoader { running.bytes = bytes } else { other.bytes = bytes }

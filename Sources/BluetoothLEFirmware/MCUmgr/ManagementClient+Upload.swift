@@ -60,7 +60,8 @@ extension ManagementClient {
       try upload.answered(answer.sequence, offset: offset)
       if upload.confirmed == request.bytes.upperBound { busyEnd = nil }
       if upload.isComplete, fields.hash != nil, values["match"]?.bool == false { throw ManagementError.uploadMismatch }
-      if !isBegun { try upload.confirmed == request.bytes.upperBound ? onProgress(0, 0) : onProgress(upload.confirmed, upload.confirmed) }
+      // Some servers write only whole words, and ask again for the rest.
+      if !isBegun { try upload.confirmed <= request.bytes.upperBound ? onProgress(0, 0) : onProgress(upload.confirmed, upload.confirmed) }
       isBegun = true
       try onProgress(upload.next, upload.confirmed)
     }
