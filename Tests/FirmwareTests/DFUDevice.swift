@@ -27,6 +27,8 @@ final class DFUDevice: UpdateDevice {
   var hasVersion = false
   /// The extended error for a part that is not an application, once there is one.
   var presence: UInt8 = 5
+  /// Whether the device answers each packet, without values.
+  var answersPackets = false
   /// Whether the last request of a link has an effect.
   var doesLast = false
 
@@ -208,6 +210,7 @@ final class DFUDevice: UpdateDevice {
     guard let packet = radio(packet) else { return }
     if isCommand, command.count + packet.count <= commandSize { command += packet }
     if !isCommand, data.count - executed + packet.count <= objectSize { data += packet }
+    if answersPackets { send([0x60, 3, 1]) }
     uncounted += prn > 0 ? 1 : 0
     guard prn > 0, uncounted >= prn else { return }
     if receipts != lostReceipt { send([0x60, 3, 1] + state) }

@@ -111,6 +111,15 @@ import TestSupport
     }
   }
 
+  /// The firmware of lulf/pinetime-embassy does so.
+  @Test(arguments: [nil, 4]) func aDeviceAnswersEachPacketWithoutValues(_ prn: Int?) async throws {
+    try await onLoop(with: DFUDevice()) { device in
+      device.answersPackets = true
+      try await device.update(nil, UpdateOptions(prn: prn))
+      #expect(device.installed == [Self.image] && device.imageBytes == 1000)
+    }
+  }
+
   private static let bootloaders: [(UInt64?, Int, [RestartedIdentity])] = [
     (0x8EC9_0003, 1, [.nextAddress, .previousAddress]), (0x8EC9_0004, 0, [.same, .same]),
     (0x8E40_0001, 1, [.nextAddress, .previousAddress]),

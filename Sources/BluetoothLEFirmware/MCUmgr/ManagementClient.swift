@@ -75,7 +75,7 @@ package final class ManagementClient {
   // MARK: Requests
 
   /// The number of bytes in one write.
-  var writeSize: Int { WritePlan.largestSegment(mtu: client.mtu) }
+  var writeSize: Int { WriteProcedure.largestSegment(mtu: client.mtu) }
 
   /// Sends a request and waits for its answer. Sends it again, for up to 30 s, while the device is busy.
   func request(_ operation: ManagementOperation, _ body: CBOR = .map([:]), within limit: Duration = .seconds(10)) async throws -> CBOR {

@@ -15,13 +15,15 @@ struct DFUObjectState: Hashable, Sendable {
   var offset = 0
   var crc: UInt32 = 0
 
-  /// Reads an answer: 0x60, the opcode, the result, the values. Returns nil if it does not answer this operation.
+  /// Reads an answer: 0x60, the opcode, the result, the values. Returns nil if it does not answer this operation, or `crc` without values.
   init?(answer bytes: [UInt8], to operation: DFUOperation) throws(DFUError) {
     guard bytes.count >= 3, bytes[0] == 0x60, bytes[1] == operation.rawValue else { return nil }
     let result = DFUResult(bytes[2])
     let extended = result == .extended ? bytes.dropFirst(3).first.map { DFUExtendedError($0) } : nil
     guard result == .success else { throw .refused(operation, result, extended) }
     guard operation == .crc || operation == .select else { return }
+    // Some bootloaders answer each packet like this.
+    if operation == .crc, bytes.count == 3 { return nil }
     do throws(MalformedPacket) {
       var reader = ByteReader(bytes[3...])
       if operation == .select { maximum = Int(try reader.uint32("maximum size")) }
