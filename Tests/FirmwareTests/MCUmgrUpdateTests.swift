@@ -46,8 +46,8 @@ import Testing
       let run = try await Self.run(server)
       #expect(run.steps == [Self.upload, .test, .restart, .compare, .confirm] && run.plan?.steps == run.steps)
       #expect(run.plan?.canRevert == mode.canRevert && run.plan?.notes == [] && run.plan?.bytes == Self.new.count)
-      #expect(run.plan?.runningVersion == "1.0.0.4" && run.plan?.version == "2.0.0+4")
-      #expect(run.outcome?.isConfirmed == true && run.outcome?.versionAfter == "2.0.0.4" && run.outcome?.versionBefore == "1.0.0.4")
+      #expect(run.plan?.runningVersion == "1.0.0+4" && run.plan?.version == "2.0.0+4")
+      #expect(run.outcome?.isConfirmed == true && run.outcome?.versionAfter == "2.0.0+4" && run.outcome?.versionBefore == "1.0.0+4")
       #expect(run.outcome?.bytes == Self.new.count && run.outcome?.resumptions == 0)
       #expect(server.running.bytes == Self.new && server.isConfirmed)
       #expect(server.sent(.setState).map { $0["confirm"]?.bool } == [false, true])
@@ -99,7 +99,7 @@ import Testing
       let server = ManagementServer()
       let client = try await server.client()
       let version = try await RunningFirmware.version(client)
-      #expect(version == "1.0.0.4" && server.configurations == [1, 0])
+      #expect(version == "1.0.0+4" && server.configurations == [1, 0])
       let run = try await Self.run(server)
       #expect(run.error == nil && server.configurations.last == 0)
       let list = try await ManagementClient.use(server.client()) { management in
@@ -252,7 +252,7 @@ import Testing
       let server = ManagementServer()
       server.onReset = { server.isPending = false }
       let run = try await Self.run(server)
-      #expect(run.error as? UnprovenUpdate == .otherImage(version: "1.0.0.4", hash: server.running.image?.hash))
+      #expect(run.error as? UnprovenUpdate == .otherImage(version: "1.0.0+4", hash: server.running.image?.hash))
       #expect(server.sent(.setState).count == 1)
     }
   }
@@ -286,7 +286,7 @@ import Testing
         return nil
       }
       let run = try await Self.run(server)
-      #expect(run.error as? UnprovenUpdate == .otherImage(version: "1.0.0.4", hash: server.running.image?.hash))
+      #expect(run.error as? UnprovenUpdate == .otherImage(version: "1.0.0+4", hash: server.running.image?.hash))
       #expect(server.sent(.setState).count == 1)
     }
   }
@@ -303,11 +303,11 @@ import Testing
         return CBOR.map(["images": .array([entry])]).encoded
       }
       let run = try await Self.run(server)
-      #expect(run.error == nil && run.outcome?.versionAfter == "2.0.0.4" && run.steps.first == Self.upload)
+      #expect(run.error == nil && run.outcome?.versionAfter == "2.0.0+4" && run.steps.first == Self.upload)
       server.isConfirmed = true
       let again = try await Self.run(server)
       #expect(again.plan?.steps.first == Self.upload, "the version does not prove before the upload")
-      #expect(again.error as? UnprovenUpdate == .sameVersion("2.0.0.4"))
+      #expect(again.error as? UnprovenUpdate == .sameVersion("2.0.0+4"))
     }
   }
 
@@ -480,7 +480,7 @@ import Testing
       #expect(name.count == 8 && server.sent(.saveSettings).count == 1 && server.bootMode == nil)
       #expect(server.sent(.reset).map { $0["boot_mode"]?.integer } == [1, nil])
       #expect(server.identities == [.named(String(decoding: name, as: UTF8.self)), .original])
-      #expect(run.outcome?.versionAfter == "2.0.0.4" && run.outcome?.isConfirmed == nil && run.error == nil)
+      #expect(run.outcome?.versionAfter == "2.0.0+4" && run.outcome?.isConfirmed == nil && run.error == nil)
       #expect(server.sent(.setState).isEmpty)
       // The bootloader refuses the image, and starts the loader again, which reports another one.
       server.onReset = {
@@ -488,7 +488,7 @@ import Testing
         server.running.bytes = Self.old
       }
       let other = try await Self.run(server, Self.third)
-      #expect(other.error as? UnprovenUpdate == .otherImage(version: "1.0.0.4", hash: server.running.image?.hash))
+      #expect(other.error as? UnprovenUpdate == .otherImage(version: "1.0.0+4", hash: server.running.image?.hash))
     }
   }
 }

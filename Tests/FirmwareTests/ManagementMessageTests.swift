@@ -77,7 +77,7 @@ import Testing
     let list = try #require(ImageList(.map(["images": .array(odd + [good] + odd + [half])])))
     #expect(list.unreadable == 12)
     #expect(list.images.map(\.slot) == [1, 0])
-    #expect(list.images[0].isPending && list.images[0].version == "1.2.3.4" && list.images[0].hash == [1, 2])
+    #expect(list.images[0].isPending && list.images[0].version == "1.2.3+4" && list.images[0].hash == [1, 2])
     #expect(!list.images[1].isActive && list.images[1].version == nil && list.images[1].hash == nil)
     #expect(ImageList(.map(["image": .array([])])) == nil)
   }

@@ -71,7 +71,7 @@ import TestSupport
       let hash = try #require(ImageFile(image).hash)
       #expect(try await client.setState(hash: hash, confirm: false).images.last?.isPending == true)
       let images = try await client.setState(hash: hash, confirm: true).images
-      #expect(images.map(\.version) == ["1.0.0", "2.0.0.7"] && images.map(\.isActive) == [true, false] && images.last?.hash == hash)
+      #expect(images.map(\.version) == ["1.0.0", "2.0.0+7"] && images.map(\.isActive) == [true, false] && images.last?.hash == hash)
       #expect(try await client.images().images == images)
       try await client.erase()
       // smp does not know code 34 of the image group, nor general codes above 13 but for 256.

@@ -7,7 +7,7 @@ package struct ImageState: Hashable, Sendable {
   package let image: Int
   /// The slot of the image: 0 or 1.
   package let slot: Int
-  /// The version as the device writes it, such as `1.2.3.4`.
+  /// The version as imgtool writes it, such as `1.2.3+4`, although devices write `1.2.3.4`.
   package let version: String?
   /// The hash in the image's TLVs: 32, 48 or 64 bytes. Nil if the device does not report it.
   package let hash: [UInt8]?
@@ -18,7 +18,8 @@ package struct ImageState: Hashable, Sendable {
   fileprivate init?(_ entry: CBOR) {
     guard let slot = entry["slot"]?.integer, let image = (entry["image"] ?? .unsigned(0)).integer, min(slot, image) >= 0 else { return nil }
     func flag(_ key: String) -> Bool { entry[key]?.bool ?? false }
-    (self.image, self.slot, version, hash) = (image, slot, entry["version"]?.text, entry["hash"]?.bytes)
+    (self.image, self.slot, hash) = (image, slot, entry["hash"]?.bytes)
+    version = entry["version"]?.text.map { ImageVersion($0)?.description ?? $0 }
     (isBootable, isPending, isConfirmed) = (flag("bootable"), flag("pending"), flag("confirmed"))
     (isActive, isPermanent) = (flag("active"), flag("permanent"))
   }

@@ -18,7 +18,6 @@ package enum RunningFirmware {
 
   /// Returns whether two texts name the same version, as `1.2.3+4` and `1.2.3.4` do.
   package static func isSame(_ one: String, _ other: String) -> Bool {
-    if let one = ImageVersion(one), let other = ImageVersion(other) { return one == other }
-    return one == other
+    (ImageVersion(one)?.description ?? one) == (ImageVersion(other)?.description ?? other)
   }
 }
