@@ -18,7 +18,7 @@ import TestSupport
     let result = try Blectl.run(["update", "Sensor", try file(), "--yes", "--json"], adapter: try Self.devices("{\"mode\": \(mode)}"))
     #expect(result.status == 0, "\(result.errors)")
     let updated = try #require(try result.records.last)
-    #expect(updated.string("event") == "updated" && updated.string("from") == "1.0.0" && updated.string("to") == "2.0.0.7")
+    #expect(updated.string("event") == "updated" && updated.string("from") == "1.0.0" && updated.string("to") == "2.0.0+7")
     #expect(updated.int("bytes") == Self.image.count && updated.int("resumed") == 0 && updated.string("protocol") == "mcumgr")
     #expect(updated.string("hash_after") != updated.string("hash_before"))
     #expect(updated.bool("confirmed") == true)
@@ -72,7 +72,7 @@ import TestSupport
     #expect(result.status == 0, "\(result.errors)")
     #expect(result.text.contains("Sensor already runs this image (2.0.0+7). Nothing was uploaded."), "\(result.text)")
     #expect(result.errors.contains("The content is the same, but the signature may differ."))
-    #expect(result.text.contains(/0 +0 +2\.0\.0\.7 +active confirmed bootable/))
+    #expect(result.text.contains(/0 +0 +2\.0\.0\+7 +active confirmed bootable/))
   }
 
   @Test func aLostLinkIsNotTheEnd() throws {
@@ -80,7 +80,7 @@ import TestSupport
     let result = try Blectl.run(["update", "Sensor", try file(), "--yes", "--json"], adapter: try Self.devices(link: link))
     #expect(result.status == 0, "\(result.errors)")
     let updated = try #require(try result.records.last)
-    #expect(updated.string("to") == "2.0.0.7" && updated.int("resumed") == 2)
+    #expect(updated.string("to") == "2.0.0+7" && updated.int("resumed") == 2)
     #expect((updated.int("bytes") ?? 0) < Self.image.count + 6000, "\(updated.int("bytes") ?? 0)")
     #expect(result.errors.contains("Continuing at byte "))
     // The limit of attempts is for those without progress.
@@ -183,7 +183,7 @@ import TestSupport
     #expect(result.text.contains(/Mode +swap scratch: the device reverts/) && result.text.contains("Slot 1"), "\(result.text)")
     let test = "firmware upload \(try file()) --yes; firmware test \(hash); firmware erase --yes"
     let tested = try Blectl.run(["-e", test, "Sensor"], adapter: try Self.devices())
-    #expect(tested.text.contains(/0 +1 +2\.0\.0\.7 +pending bootable/), "\(tested.text)")
+    #expect(tested.text.contains(/0 +1 +2\.0\.0\+7 +pending bootable/), "\(tested.text)")
     #expect(tested.status == 5 && tested.errors.contains("The device refused the request \"erase\": "), "\(tested.errors)")
   }
 
@@ -193,7 +193,7 @@ import TestSupport
     let lines = "firmware upload \(try file()) --yes; firmware test \(hash); firmware reset --yes; firmware list"
     let result = try Blectl.run(["-e", lines, "Sensor"], adapter: try Self.devices())
     #expect(result.status == 0, "\(result.errors)")
-    #expect(result.lines.contains { $0.contains("2.0.0.7") && $0.contains("active") }, "\(result.text)")
+    #expect(result.lines.contains { $0.contains("2.0.0+7") && $0.contains("active") }, "\(result.text)")
   }
 
   @Test func aScriptExpectsTheVersion() throws {
@@ -205,9 +205,32 @@ import TestSupport
     let passed = try run(
       "expect firmware version 1.0.0\nupdate \(file) --yes\nexpect firmware version 2.0.0+7\nexpect firmware version 2.0.0.7")
     #expect(passed.status == 0, "\(passed.text) \(passed.errors)")
-    let failed = try run("expect firmware version 1.0.1")
+    let failed = try run("update \(file) --yes\nexpect firmware version 1.0.1")
     #expect(failed.status == 7 && failed.text.contains("The firmware has another version."), "\(failed.text) \(failed.errors)")
+    // Nobody waits for the answers of an update.
+    #expect(!failed.text.contains("da2e7828"), "\(failed.text)")
     let asks = try run("update \(file)")
     #expect(asks.status == 64 && asks.errors.contains("A script cannot ask. Add --yes"), "\(asks.errors)")
+  }
+
+  /// The file is relative to the folder of the script, and is checked before the script starts.
+  @Test func aScriptNamesItsFile() throws {
+    let image = try file()
+    let name = "./\(image.split(separator: "/").last ?? "")"
+    func run(_ line: String, _ options: String...) throws -> ProcessResult {
+      let script = try TemporaryFolder.file("device Sensor\nset word zz\ntest a\n\(line)\nend\n")
+      return try Blectl.run(["run", script] + options, adapter: try Self.devices())
+    }
+    for line in ["update \(name) --yes", "firmware upload \(name) --yes"] {
+      let result = try run(line)
+      #expect(result.status == 0, "\(result.text) \(result.errors)")
+    }
+    let text = try TemporaryFolder.file("text")
+    for (file, sentence) in [("none.bin", "no such file"), ("${word}.bin", "no such file"), (text, "is text, not")] {
+      for line in ["update \(file) --yes", "firmware upload \(file) --yes"] {
+        let result = try run(line, "--dry-run")
+        #expect(result.status == 66 && result.errors.contains(":4:") && result.errors.contains(sentence), "\(result.errors)")
+      }
+    }
   }
 }

@@ -55,6 +55,11 @@ package enum UpdateProtocol: String, Sendable {
   case mcumgr
   case nordicDFU = "nordic_dfu"
 
+  /// The characteristics with which devices answer an update. Nobody else waits for these values.
+  package static let answers: Set<UUID?> = [
+    ManagementClient.characteristic, .dfu(0x8EC9_0001), .dfu(0x8EC9_0003), .dfu(0x8EC9_0004), .dfu(0x8E40_0001),
+  ]
+
   /// Returns the protocols of a device. It may have several.
   package static func spoken(_ table: AttributeTable) -> Set<Self> {
     var found: Set<Self> = []

@@ -81,6 +81,8 @@ package protocol LoopCommand: ParsableCommand, Sendable {
   var limitInScript: Duration? { get }
   /// The command of a device file that this command runs. Nil for every command except `call`.
   var deviceCall: DeviceCall? { get }
+  /// Replaces the path of a device file or of firmware, which is relative to the folder of a script. Does nothing in other commands.
+  mutating func placeFile(_ path: (_ file: String, _ isFirmware: Bool) -> String)
 }
 
 extension LoopCommand {
@@ -131,6 +133,7 @@ extension LoopCommand {
   package var awaitedAttribute: String? { nil }
   package var limitInScript: Duration? { nil }
   package var deviceCall: DeviceCall? { nil }
+  package mutating func placeFile(_ path: (_ file: String, _ isFirmware: Bool) -> String) {}
 
   fileprivate mutating func takeTimeout(_ defaults: ShellSettings) {
     guard let timeout = defaults.timeout, process.timeout == nil, !Self.unusedOptions.contains("--timeout") else { return }

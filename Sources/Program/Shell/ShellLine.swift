@@ -5,7 +5,7 @@ package struct ShellLine {
   /// The words of the line, with the command's name first and a negative value last.
   package let words: [String]
   /// The parsed command, with the session's defaults for options that the user omitted.
-  package private(set) var command: any LoopCommand
+  package var command: any LoopCommand
   /// Whether the words name a PEER.
   package let namesPeer: Bool
 

@@ -49,6 +49,8 @@ package struct Firmware: PeerCommand {
 
   @LoopActor func name(_ files: inout CommandFiles) { if action == .upload { files.reads(word, as: "FILE") } }
 
+  mutating func placeFile(_ path: (String, Bool) -> String) { if action == .upload { word = word.map { path($0, true) } } }
+
   func checkForScript() throws {
     if asks, !choices.yes { throw Failure(.usage, "A script cannot ask. Add --yes to agree to \(action.rawValue).") }
   }

@@ -1,10 +1,11 @@
 import BluetoothLEDeviceFiles
+import BluetoothLEFirmware
 import BluetoothLELinux
 import CommandLine
 import Scripts
 import SystemPackage
 
-/// The check of a script's `call` lines against their device files before the script runs.
+/// The check of a script's firmware files, and of its `call` lines against their device files, before the script runs.
 @LoopActor
 enum CallCheck {
   /// The device descriptions that `CallCheck` has loaded, by the path of the device file.
@@ -14,14 +15,13 @@ enum CallCheck {
   static func forget() { known = [:] }
 
   /// Checks the command and the parameters of a `call` line.
-  /// - Parameters:
-  ///   - words: The words of the line, with paths of device files relative to the working directory.
-  ///   - typed: The words of the line as the script contains them.
-  static func check(_ call: DeviceCall, _ words: [String], _ typed: ScriptCheck.Command) throws(ScriptCheck.CommandMistake) {
-    guard let path = call.file else { return }
-    let file = zip(words, typed.words).first { $0.0 == path || $0.0 == "--device=\(path)" }?.1
-    if let file, typed.guessed.contains(file) { return }
-    guard let device = try loaded(path, at: file), let name = call.command, !typed.guessed.contains(name) else { return }
+  static func check(_ call: DeviceCall, _ typed: ScriptCheck.Command) throws(ScriptCheck.CommandMistake) {
+    guard let file = call.file else { return }
+    let word = typed.words.first { $0 == file || $0 == "--device=\(file)" }
+    if let word, typed.guessed.contains(word) { return }
+    guard let device = try loaded(ScriptLoader.path(file, in: typed.file), at: word), let name = call.command,
+      !typed.guessed.contains(name)
+    else { return }
     var request: DeviceRequest
     do { request = try DeviceRequest(name, of: device) } catch { throw mistake(error, at: name) }
     for word in call.parameters where !typed.guessed.contains(word) {
@@ -30,7 +30,8 @@ enum CallCheck {
           try request.add(word)
           continue
         }
-        if let contents = try octets(path) { try request.add(word, octets: contents) } else { return }
+        let limit = BluetoothLEDeviceFiles.Frame.maximumCommand
+        if let contents = try octets(path, limit: limit) { try request.add(word, octets: contents) } else { return }
       } catch { throw mistake(error, at: word) }
     }
     if call.parameters.contains(where: typed.guessed.contains) { return try checkNames(call, request, typed, at: name) }
@@ -60,15 +61,24 @@ enum CallCheck {
     } catch FileError.unreadable(_, .invalidArgument) { return nil } catch { throw mistake(error, at: word) }
   }
 
-  private static func octets(_ path: String) throws(FileError) -> [UInt8]? {
+  /// Checks the file of `update` or `firmware upload`.
+  static func check(firmware name: String, _ typed: ScriptCheck.Command) throws(ScriptCheck.CommandMistake) {
+    if name == "-" || typed.guessed.contains(name) { return }
+    let path = ScriptLoader.path(name, in: typed.file)
+    do { if let file = try octets(path, limit: FirmwareFile.fileLimit) { _ = try FirmwareFile.recognize(file) } } catch {
+      throw mistake(error, at: name)
+    }
+  }
+
+  private static func octets(_ path: String, limit: Int) throws(FileError) -> [UInt8]? {
     WatchedFiles.add(path)
     do {
-      if let octets = try InputFile.readIfThere(path, limit: BluetoothLEDeviceFiles.Frame.maximumCommand) { return octets }
+      if let octets = try InputFile.readIfThere(path, limit: limit) { return octets }
     } catch FileError.unreadable(_, .invalidArgument) { return nil }
     throw FileError.unreadable(path, .noSuchFileOrDirectory)
   }
 
   private static func mistake(_ error: any Error, at word: String?) -> ScriptCheck.CommandMistake {
-    ScriptCheck.CommandMistake(Failure(error).message, at: word, isOfFile: error is FileError)
+    ScriptCheck.CommandMistake(Failure(error).message, at: word, isOfFile: error is FileError || error is FirmwareFileError)
   }
 }

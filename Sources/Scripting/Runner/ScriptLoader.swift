@@ -127,19 +127,8 @@ struct ScriptLoader {
 
   /// Returns the path of a file that a script names. Resolves a relative name against the directory of the script.
   static func path(_ name: String, in script: String) -> String {
-    guard !name.hasPrefix("/"), let end = script.lastIndex(of: "/") else { return name }
+    guard !name.isEmpty, !name.hasPrefix("/"), name != "-", let end = script.lastIndex(of: "/") else { return name }
     return script[...end] + name
-  }
-
-  /// Returns the words of a line. Resolves the path after `--device` against the directory of the script.
-  static func paths(of words: [String], in script: String) -> [String] {
-    var words = words
-    for (index, word) in words.enumerated() {
-      if word == "--" { break }
-      if let name = word.after("--device="), !name.isEmpty { words[index] = "--device=" + path(name, in: script) }
-      if index > 0, words[index - 1] == "--device", !word.isEmpty { words[index] = path(word, in: script) }
-    }
-    return words
   }
 
   /// Returns the paths of the scripts in a folder and its subfolders. Returns the path itself for a file or `-`.
@@ -173,14 +162,14 @@ struct ScriptLoader {
   private static func program(_ commands: SessionCommands) -> ScriptCheck.Program {
     ScriptCheck.Program(
       command: { command throws(ScriptCheck.CommandMistake) in
-        let words = paths(of: command.words, in: command.file)
-        let (wanted, call) = try need(words, command.quoted, commands)
-        if let call { try CallCheck.check(call, words, command) }
+        let (wanted, call, firmware) = try need(command.words, command.quoted, commands)
+        if let call { try CallCheck.check(call, command) }
+        if let firmware { try CallCheck.check(firmware: firmware, command) }
         return wanted
       }, errors: errors, reasons: reasons)
   }
 
-  private typealias Need = (ScriptCheck.Need, call: DeviceCall?)
+  private typealias Need = (ScriptCheck.Need, call: DeviceCall?, firmware: String?)
 
   /// The results of parsing command lines, by the words of the line and those in quotes. The cache holds up to 1000 lines.
   private static var known: [[[String]]: Need] = [:]
@@ -214,7 +203,11 @@ struct ScriptLoader {
     }
     let line = try ShellLine(words, ShellSettings(), commands)
     if let reason = line.command.traits.scriptRefusal { throw Failure(.usage, reason) }
-    let command = line.command
+    var (command, firmware) = (line.command, String?.none)
+    command.placeFile {
+      if $1 { firmware = $0 }
+      return $0
+    }
     try command.process.refuseSessionOptions()
     if command.runsUntilStopped { throw Failure(.usage, "\(line.name) would never end. Add --count or --duration.") }
     try command.checkForScript(quoted: quoted)
@@ -225,7 +218,7 @@ struct ScriptLoader {
       case .connects, .chooses: .namesDevice
       case .none, .unknown: .nothing
       }
-    return (need, command.deviceCall)
+    return (need, command.deviceCall, firmware)
   }
 
   /// The kinds and names of all failures, which a `fails` line accepts.

@@ -133,7 +133,8 @@ extension ScriptSteps {
   /// Returns the texts of the values that arrived since the last command and that no line has expected.
   func otherValues() -> [String] {
     guard let device = shell.current else { return [] }
-    return device.values.recent.map { event, uuid in "\(uuid?.description ?? event.handle.description) \(text(event, uuid))" }
+    return device.values.recent.filter { !UpdateProtocol.answers.contains($0.uuid) }
+      .map { event, uuid in "\(uuid?.description ?? event.handle.description) \(text(event, uuid))" }
   }
 
   // MARK: What the device sends

@@ -207,10 +207,11 @@ final class ScriptSteps: ResultObserver {
   // MARK: Commands
 
   private func run(_ command: ScriptCommand, of line: ScriptLine, before following: [ArraySlice<ScriptStatement>]) async throws {
-    let words = ScriptLoader.paths(of: try command.words.map { try text($0) }, in: line.place.file)
+    let words = try command.words.map { try text($0) }
     var parsed: ShellLine
     do {
       parsed = try shell.parse(words)
+      parsed.command.placeFile { file, _ in ScriptLoader.path(file, in: line.place.file) }
       // A variable may have brought what the check could not see.
       try parsed.command.checkForScript(quoted: try command.words.filter(\.isQuoted).map { try text($0) })
     } catch { throw Failure(.usage, Failure(error).message) }
@@ -339,8 +340,7 @@ final class ScriptSteps: ResultObserver {
         attributes.append(attribute)
       case .capture: return true
       case .device, .set, .expectResult, .expectAttribute, .expectSecurity, .expectFirmware, .expectDisconnection, .sleep, .include, .skip,
-        .note,
-        .setup, .teardown, .test, .unreadable:
+        .note, .setup, .teardown, .test, .unreadable:
         break
       }
     }
