@@ -96,7 +96,7 @@ import TestSupport
     }
     #expect(messages.count == 61)
     let full = Failure(ManagementError.refused(.upload, ManagementRefusal(group: 1, code: 9), reason: nil))
-    #expect(full.message.contains("no free slot (image group, code 9). Another image is pending") && full.name == "no_free_slot")
+    #expect(full.message.contains("no free slot (image group, code 9). If another image is pending") && full.name == "no_free_slot")
     for code in [0, -1, .min, .max] {
       #expect(Failure(ManagementError.refused(.reset, ManagementRefusal(group: 77, code: code), reason: nil)).message.contains("group 77"))
     }

@@ -14,6 +14,11 @@ import TestSupport
 
   private func file(_ image: [UInt8] = image) throws -> String { try TemporaryFolder.file(image) }
 
+  private func terminal(_ arguments: [String], _ devices: String, columns: Int = 100) throws -> PseudoTerminal {
+    let environment = ["BLECTL_ADAPTER": devices, "BLECTL_CLOCK": "virtual"]
+    return try PseudoTerminal([Blectl.path] + arguments, columns: columns, rows: 24, environment: environment, hasKeys: true)
+  }
+
   @Test(arguments: [1, 2, 9]) func anImageIsInstalledProvenAndConfirmed(_ mode: Int) throws {
     let result = try Blectl.run(["update", "Sensor", try file(), "--yes", "--json"], adapter: try Self.devices("{\"mode\": \(mode)}"))
     #expect(result.status == 0, "\(result.errors)")
@@ -35,6 +40,34 @@ import TestSupport
     let record = try #require(
       try Blectl.run(["update", "Sensor", file, "--dry-run", "--json"], adapter: try Self.devices("{\"mode\": 2}")).records.first)
     #expect(record.string("event") == "update_plan" && record.bool("can_revert") == false && record.int("bytes") == 30_072)
+    #expect(record.bool("downgrade") == false)
+    let single = try Blectl.run(["update", "Sensor", file, "--dry-run"], adapter: try Self.devices("{\"mode\": 0}"))
+    #expect(single.errors.contains("The device has one slot for images. It may refuse an upload"), "\(single.errors)")
+  }
+
+  @Test func aDowngradeSaysSo() throws {
+    let words = ["update", "Sensor", try file()]
+    let devices = try Self.devices(#"{"version": "2.0.0+8"}"#)
+    let asked = try Blectl.run(words, adapter: devices)
+    #expect(asked.errors.contains("Downgrade Sensor from 2.0.0+8 to 2.0.0+7? To agree, add --yes."), "\(asked.errors)")
+    let plan = try Blectl.run(words + ["--dry-run", "--json"], adapter: devices)
+    #expect(try plan.records.first?.bool("downgrade") == true, "\(plan.text)")
+  }
+
+  @Test func theWantedImageOnTrialIsOnlyConfirmed() throws {
+    let file = try file()
+    let lines = "update \(file) --yes --no-confirm; update \(file) --dry-run; update \(file); update \(file) --yes"
+    let result = try Blectl.run(
+      ["-k", "-e", lines, "Sensor"], environment: ["XDG_STATE_HOME": TemporaryFolder.path()], adapter: try Self.devices())
+    #expect(result.text.contains("at its next restart. To keep it: blectl firmware Sensor confirm\n"), "\(result.text)")
+    let sentence = "Confirm 2.0.0+7 on Sensor, which runs it on trial"
+    #expect(result.text.contains("\(sentence). It then stays after each restart. Nothing was written."), "\(result.text)")
+    #expect(result.errors.contains("\(sentence)? It then stays after each restart. To agree,"), "\(result.errors)")
+    #expect(result.text.contains("Confirmed 2.0.0+7 on Sensor. It then stays after each restart."), "\(result.text)")
+    let other = ImageSlots.image(version: ImageVersion(major: 3, minor: 0, revision: 0), size: 30_000)
+    let blocked = "update \(file) --yes --no-confirm; update \(try self.file(other)) --dry-run"
+    let plan = try Blectl.run(["-e", blocked, "Sensor"], adapter: try Self.devices())
+    #expect(plan.text.contains("30072 bytes: restart to end an earlier update, upload, test,"), "\(plan.text)")
   }
 
   @Test func nothingIsWrittenWithoutConsent() throws {
@@ -53,15 +86,26 @@ import TestSupport
   }
 
   @Test func aTerminalAsks() throws {
-    for (key, status) in [("n", 130), ("y", 0)] as [(String, Int32)] {
-      let terminal = try PseudoTerminal(
-        [Blectl.path, "update", "Sensor", try file()], columns: 100, rows: 24,
-        environment: ["BLECTL_ADAPTER": try Self.devices(), "BLECTL_CLOCK": "virtual"], hasKeys: true)
+    for (key, status, sentence) in [
+      ("n", 130, " Nothing was written to Sensor."), ("\u{3}", 130, " Nothing was written to Sensor."),
+      ("\u{4}", 130, " Nothing was written to Sensor."), ("Y", 0, "Updated Sensor from 1.0.0"),
+    ] as [(String, Int32, String)] {
+      let terminal = try terminal(["update", "Sensor", try file()], try Self.devices())
       #expect(terminal.wait(for: "y or n:"))
       terminal.type(key)
       let (ended, text) = terminal.finish()
-      #expect(ended == status && text.contains(status == 0 ? "Updated Sensor from 1.0.0" : "Nothing was written."), "\(text)")
+      #expect(ended == status && text.contains(sentence), "\(text)")
     }
+  }
+
+  /// A terminal of 80 columns has room for the first digits, which suffice for commands.
+  @Test func aTerminalShowsTheFirstDigitsOfAHash() throws {
+    let hash = try Blectl.run("firmware", "Sensor", "list", "--json", adapter: try Self.devices()).records.first?.string("hash") ?? ""
+    let (status, text) = try terminal(["firmware", "Sensor", "list"], try Self.devices(), columns: 80).finish()
+    #expect(status == 0 && text.contains(/0 +0 +1\.0\.0 +active confirmed bootable +[0-9a-f]{16}\s/), "\(text)")
+    #expect(hash.count == 64 && text.contains(hash.prefix(16)))
+    let piped = try Blectl.run("firmware", "Sensor", "list", adapter: try Self.devices())
+    #expect(piped.text.contains(hash))
   }
 
   @Test func anImageThatRunsIsNotSentAgain() throws {
@@ -99,15 +143,20 @@ import TestSupport
     for (file, options, status, sentence) in [
       (try file(damaged), [], 66, "The image is damaged"), (Vectors.path("dfu.zip"), [], 66, "the device speaks MCUmgr"),
       ("/nonexistent.bin", [], 66, "no such file"), (try self.file(), ["--prn", "3"], 64, "--prn has no meaning for MCUmgr"),
-      (try self.file(), ["--image", "3"], 64, "The device has no image 3."), (try self.file(), ["--resume", "--no-resume"], 64, "exclude"),
+      (try self.file(), ["--image", "3"], 64, "The device has no image 3. List its images: blectl firmware Sensor list"),
+      (try self.file(), ["--resume", "--no-resume"], 64, "exclude"),
     ] as [(String, [String], Int32, String)] {
       let result = try Blectl.run(["update", "Sensor", file, "--yes"] + options, adapter: try Self.devices())
       #expect(result.status == status && result.text.isEmpty && result.errors.contains(sentence), "\(result.status) \(result.errors)")
     }
+    let swapped = try Blectl.run("update", try self.file(), "Sensor", "--yes")
+    #expect(swapped.status == 64 && swapped.errors.contains("Put the device first: blectl update Sensor --yes /"), "\(swapped.errors)")
+    let line = try Blectl.run(["-e", "update \(try self.file()) Sensor --yes", "Sensor"], adapter: try Self.devices())
+    #expect(line.status == 64 && line.errors.contains("Put the device first: update Sensor --yes /"), "\(line.errors)")
     let large = try Blectl.run(["update", "Sensor", try file(), "--yes"], adapter: try Self.devices("{\"slot_size\": 28672}"))
     #expect(large.status == 66 && large.errors.contains("its slot takes at most 24576"), "\(large.errors)")
     let other = try Blectl.run("update", "Band-7", try file(), "--yes")
-    #expect(other.status == 2 && other.errors.contains("no firmware over MCUmgr or Nordic Secure DFU"), "\(other.errors)")
+    #expect(other.status == 2 && other.errors.contains("Nordic Secure DFU. List its services: blectl services Band-7\n"), "\(other.errors)")
   }
 
   @Test func legacyDFUIsNamed() throws {
@@ -156,6 +205,20 @@ import TestSupport
     #expect(try piped.records.filter { $0.string("event") == "updated" }.map { $0.string("name") } == ["Sensor", "Other"])
     let none = try Blectl.run(["update", "-", try file(), "--yes"], input: [], adapter: devices)
     #expect(none.status == 64 && none.errors.contains("The list of devices is empty."), "\(none.errors)")
+    // A no, or Ctrl-C, ends the command.
+    for key in ["n", "\u{3}"] {
+      let terminal = try terminal(["update", "Sensor", "Other", "Plain", try file()], devices)
+      #expect(terminal.wait(for: "Update Sensor from 1.0.0 to 2.0.0+7? y or n:"))
+      terminal.type("y")
+      #expect(terminal.wait(for: "Update Other from 1.0.0 to 2.0.0+7? y or n:"))
+      terminal.type(key)
+      let (status, text) = terminal.finish()
+      #expect(status == 130 && text.contains(" Nothing was written to Other."), "\(text)")
+      #expect(text.contains(/Sensor +updated +1\.0\.0 +2\.0\.0\+7\r\nOther +stopped +- +-\r\nPlain +not tried +- +-\r\n$/), "\(text)")
+    }
+    // Two files do not fit, and the other device has no service. The image is of another kind than the device.
+    let wrong = try Blectl.run(["update", "Sensor", "Other", Vectors.path("dfu.zip"), "--yes"], adapter: devices)
+    #expect(wrong.status == 66, "\(wrong.errors)")
   }
 
   // MARK: Sessions and scripts
@@ -178,8 +241,14 @@ import TestSupport
   @Test func imagesStepByStep() throws {
     let steps = "firmware upload \(try file()) --yes; firmware list; firmware test 0000; firmware info"
     let result = try Blectl.run(["-k", "-e", steps, "Sensor"], adapter: try Self.devices())
-    #expect(result.status == 2 && result.errors.contains("No image has a hash that starts with 0000."), "\(result.errors)")
-    let hash = try #require(result.text.firstMatch(of: /PEER test ([0-9a-f]{8})/)?.1)
+    let sentence = "No image has a hash that starts with 0000. List them: blectl firmware Sensor list"
+    #expect(result.status == 2 && result.errors.contains(sentence), "\(result.errors)")
+    let hash = try #require(result.text.firstMatch(of: /blectl firmware Sensor test ([0-9a-f]{8})/)?.1)
+    // At a prompt, commands mean the current device.
+    let lines = Array("connect Sensor\nfirmware upload \(try file()) --yes\nfirmware test 0000\nexit\n".utf8)
+    let typed = try Blectl.run(["repl"], input: lines, adapter: try Self.devices())
+    #expect(typed.text.contains("To start it once: firmware test \(hash)"), "\(typed.text)")
+    #expect(typed.errors.contains("List them: firmware list\n"), "\(typed.errors)")
     #expect(result.text.contains(/Mode +swap scratch: the device reverts/) && result.text.contains("Slot 1"), "\(result.text)")
     let test = "firmware upload \(try file()) --yes; firmware test \(hash); firmware erase --yes"
     let tested = try Blectl.run(["-e", test, "Sensor"], adapter: try Self.devices())

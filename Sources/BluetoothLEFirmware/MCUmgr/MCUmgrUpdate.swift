@@ -36,6 +36,7 @@ package final class MCUmgrUpdate: UpdateProcedure {
     if file.isCompressed { plan.notes.append(.compressed) }
     if state.isInstalled() { plan.notes.append(.sameContent) }
     guard plan.steps.contains(.upload(0, of: 1)) else { return plan }
+    if state.bootloader.mode == .singleApplication { plan.notes.append(.singleSlot) }
     plan.bytes = file.upload.count
     if file.padding > 0 { plan.notes.append(.paddingLeftOut(file.padding)) }
     // The firmware loader has other slots and buffers than the application.

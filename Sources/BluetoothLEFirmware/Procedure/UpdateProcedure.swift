@@ -43,7 +43,7 @@ package enum RestartedIdentity: Hashable, Sendable {
 
 /// The steps of an update, and the facts that the user decides by.
 package struct UpdatePlan: Hashable, Sendable {
-  /// The version that runs now, as the device reports it. Nil if it does not.
+  /// The version that runs now. Nil if the device does not report it.
   package var runningVersion: String?
   package var runningHash: [UInt8]?
   /// The version in the file. Nil if the file has none.
@@ -100,6 +100,8 @@ public enum UpdateNote: Hashable, Sendable {
   case compressed
   /// The device runs the same content. The signature may differ.
   case sameContent
+  /// The device has only one slot, the one that runs.
+  case singleSlot
   /// The device does not join the parts of a message, so each message is one write.
   case noReassembly
   /// The device has this part of a package already, or a newer version. The zero-based number of the part, and their count.

@@ -8,29 +8,29 @@ package enum Confirmation {
 
   /// Returns if the user agrees to the question. Asks only on a terminal.
   /// - Parameter isGiven: Whether `--yes` is the answer.
-  /// - Throws: `Failure(.usage)` without an answer on the command line and without a terminal; `Failure(.interrupted)` after a no;
+  /// - Throws: `Failure(.usage)` without an answer on the command line and without a terminal; `Failure(.interrupted)` after a no or Ctrl-C;
   ///   `Failure(.timeout)` without an answer.
-  package static func demand(_ question: String, isGiven: Bool, _ context: Context) async throws {
+  package static func demand(_ question: String, of device: String, isGiven: Bool, _ context: Context) async throws {
     if isGiven { return }
+    let state = "Nothing was written to \(device)."
     guard case .terminal(let output, let release) = PairingDialogue.way(context) else {
-      throw Failure(.usage, "Nothing was written. blectl asks only on a terminal: \(question) To agree, add --yes.")
+      throw Failure(.usage, "\(state) blectl asks only on a terminal: \(question) To agree, add --yes.")
     }
     release()
     // A key that the user typed before the question is no answer.
     StandardInput.discard()
     let deadline = EventLoop.shared.now.advanced(by: limit)
-    let answer = try await withDeadline(deadline) {
-      try await KeyQuestion.ask(output, limit: limit) { typed, left in
-        "\(question) y or n: \(typed)  (\(left) s left)"
-      } answer: { _, key -> Bool? in
-        switch key {
-        case "y", "Y": true
-        case "n", "N": false
-        default: nil
+    do {
+      let answer = try await withDeadline(deadline) {
+        try await KeyQuestion.ask(output, limit: limit) { typed, left in
+          "\(question) y or n: \(typed)  (\(left) s left)"
+        } answer: { _, key -> Bool? in
+          ["y", "n"].contains(key.lowercased()) ? key.lowercased() == "y" : nil
         }
       }
-    }
-    guard let answer else { throw Failure(.timeout, "There was no answer within 60 s. Nothing was written.") }
-    guard answer == true else { throw Failure(.interrupted, "Nothing was written.") }
+      guard let answer else { throw Failure(.timeout, "There was no answer within \(limit.secondsText) s. \(state)") }
+      // Ctrl-D is a no.
+      guard answer == true else { throw Failure(.interrupted, state) }
+    } catch is CancellationError { throw Failure(.interrupted, state) }
   }
 }

@@ -131,7 +131,7 @@ package struct UsageText {
     return lines.first { $0 != words && isValid($0) }.map { "Invalid arguments. Did you mean: \(commandLine($0, isSession: false))" }
   }
 
-  static func deviceFirst(_ words: [String], moving index: Int, to place: Int, isSession: Bool) -> String {
+  package static func deviceFirst(_ words: [String], moving index: Int, to place: Int, isSession: Bool) -> String {
     var words = words
     words.insert(words.remove(at: index), at: place)
     return "Put the device first: \(commandLine(words, isSession: isSession))"

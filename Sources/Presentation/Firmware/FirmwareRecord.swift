@@ -27,7 +27,7 @@ package enum FirmwareRecord {
     json.strings("flag_names", image.flags.names.compactMap(\.name))
     json.string("hash_type", image.hashFunction.map { "\($0)" })
     hex(&json, "hash", image.hash)
-    json.string("hash_check", image.hashCheck.name)
+    json.string("hash_check", image.hashCheck == .noHash ? "none" : "\(image.hashCheck)")
     hex(&json, "running_hash", image.runningHash)
     json.string("signature", image.signature?.rawValue)
     json.bool("pure_signature", image.isPureSignature)
@@ -77,17 +77,6 @@ package enum FirmwareRecord {
 
   private static func hex(_ json: inout RecordWriter, _ key: RecordWriter.Text, _ bytes: [UInt8]?) {
     if let bytes { json.hex(key, bytes) } else { json.string(key, nil) }
-  }
-}
-
-extension ImageFile.HashCheck {
-  var name: String {
-    switch self {
-    case .matches: "matches"
-    case .differs: "differs"
-    case .encrypted: "encrypted"
-    case .noHash: "none"
-    }
   }
 }
 

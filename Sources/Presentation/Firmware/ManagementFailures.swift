@@ -89,7 +89,7 @@ extension ManagementRefusal {
     case (nil, 2): "Try again later."
     case (nil, 8): "The firmware of the device was built without it."
     case (nil, 11): "The device may need a pairing: --pair"
-    case (1?, 9): "Another image is pending or on trial. Confirm it, or reset the device: blectl firmware PEER reset"
+    case (1?, 9): "If another image is pending or on trial, reset the device: blectl firmware PEER reset"
     case (1?, 8), (1?, 3): "List the images: blectl firmware PEER list"
     case (1?, 25): "The image is for another slot of the device."
     case (1?, 27): "The device refuses older versions."

@@ -27,7 +27,9 @@ package final class ManagementText {
       guard output.style.json else {
         let names = flags.filter(\.1).map(\.0).joined(separator: " ")
         let version = image.version.map { output.displayText(DisplayText.escape($0)) } ?? "-"
-        table.add(["\(image.image)", "\(image.slot)", version, names.isEmpty ? "-" : names, image.hash.map { Hex.encode($0) } ?? "-"])
+        // The first digits suffice for commands.
+        let hash = image.hash.map { Hex.encode(output.outIsTerminal ? $0.prefix(8) : $0[...]) } ?? "-"
+        table.add(["\(image.image)", "\(image.slot)", version, names.isEmpty ? "-" : names, hash])
         continue
       }
       try await output.record {
@@ -46,7 +48,7 @@ package final class ManagementText {
     }
     guard !output.style.json else { return }
     if list.images.isEmpty { return output.note("The device reports no images.") }
-    for line in table.lines(width: nil) { try await output.line(line) }
+    for line in output.outIsTerminal ? table.folded(width: output.width) : table.lines(width: nil) { try await output.line(line) }
   }
 
   /// Shows the bootloader, the buffers, the application and the slots. Nil for facts that the device does not report.
@@ -89,10 +91,11 @@ package final class ManagementText {
 
   package func showReset() async throws { try await show("reset", ["\(title) restarts."]) { _ in } }
 
-  package func show(uploaded image: ImageFile, to number: Int, in seconds: Double) async throws {
+  /// - Parameter firmware: The words before an action in advice, such as `blectl firmware Sensor`.
+  package func show(uploaded image: ImageFile, to number: Int, in seconds: Double, _ firmware: String) async throws {
     let count = image.upload.count
     let rate = "\(Quantity.octets(count)) in \(((seconds * 1000).rounded() / 1000).plainText) s, \(Quantity.rate(count, in: seconds))"
-    let next = image.hash.map { " To start it once: blectl firmware PEER test \(Hex.encode($0.prefix(4)))" } ?? ""
+    let next = image.hash.map { " To start it once: \(firmware) test \(Hex.encode($0.prefix(4)))" } ?? ""
     try await show("uploaded", ["Uploaded \(image.version) to \(title): \(rate).\(next)"]) {
       $0.integer("image", number)
       $0.string("version", "\(image.version)")

@@ -23,32 +23,41 @@ package final class UpdateText {
 
   /// The change of the versions, such as `Sensor from 1.0.0 to 1.1.0`.
   private func change(_ before: String?, _ after: String?) -> String {
-    "\(title)\(before.map { " from \(Self.version($0))" } ?? "")\(after.map { " to \(Self.version($0))" } ?? "")"
+    "\(title)\(before.map { " from \(DisplayText.escape($0))" } ?? "")\(after.map { " to \(DisplayText.escape($0))" } ?? "")"
   }
 
-  /// The version as imgtool writes it, although devices write `1.2.3.4`.
-  private nonisolated static func version(_ text: String) -> String { ImageVersion(text)?.description ?? DisplayText.escape(text) }
-
-  /// Whether the user must agree to a step that cannot be undone.
-  package var question: String {
-    let revert = plan.canRevert ? "" : " The device cannot return to the old image."
-    return "Update \(change(plan.runningVersion, plan.version))?\(revert)"
+  private var isDowngrade: Bool {
+    guard kind == .mcumgr, let from = plan.runningVersion.flatMap({ ImageVersion($0) }) else { return false }
+    return plan.version.flatMap { ImageVersion($0) }.map { $0 < from } ?? false
   }
+
+  /// The wanted image already runs, on trial.
+  private var confirmsOnly: Bool { plan.steps == [.confirm] }
+
+  private var action: String {
+    if confirmsOnly { return "Confirm \(plan.version ?? "the image") on \(title), which runs it on trial" }
+    return "\(isDowngrade ? "Downgrade" : "Update") \(change(plan.runningVersion, plan.version))"
+  }
+
+  private var consequence: String {
+    confirmsOnly ? " It then stays after each restart." : plan.canRevert ? "" : " The device cannot return to the old image."
+  }
+
+  /// Whether the user agrees to the first write.
+  package var question: String { "\(action)?\(consequence)" }
 
   private var planText: String {
+    if confirmsOnly { return "\(action).\(consequence)" }
     let steps = plan.steps.map(\.text).joined(separator: ", ")
-    let revert = plan.canRevert ? "If the new image fails, the device reverts." : "The device cannot return to the old image."
-    return "Update \(change(plan.runningVersion, plan.version)) over \(kind.name), \(Quantity.octets(plan.bytes)): \(steps). \(revert)"
+    let revert = plan.canRevert && plan.steps.contains(.restart) ? " If the new image fails, the device reverts." : consequence
+    let stored = plan.bytes == 0 ? " (the device has the image already)" : ""
+    return "\(action) over \(kind.name), \(Quantity.octets(plan.bytes))\(stored): \(steps).\(revert)"
   }
 
-  /// Says what the update will do, unless the result says it.
-  package func announce() {
+  /// Shows the notes, unless the result says them, and the plan as a message or as the result of a dry run.
+  package func announce(isDry: Bool) async throws {
     for note in plan.notes where !plan.steps.isEmpty || note == .sameContent { output.note(note.text) }
-    if !plan.steps.isEmpty { output.status(planText) }
-  }
-
-  /// Shows the plan as the result of a dry run.
-  package func showPlan() async throws {
+    guard isDry else { return plan.steps.isEmpty ? () : output.status(planText) }
     guard output.style.json else {
       return try await output.sentence(plan.steps.isEmpty ? alreadyRuns : planText + " Nothing was written.")
     }
@@ -57,7 +66,8 @@ package final class UpdateText {
       $0.string("from", plan.runningVersion)
       $0.string("to", plan.version)
       $0.integer("bytes", plan.bytes)
-      $0.strings("steps", plan.steps.map { $0.text.replacing(" ", with: "_") })
+      $0.strings("steps", plan.steps.map { $0.name.replacing(" ", with: "_") })
+      $0.bool("downgrade", isDowngrade)
       $0.bool("can_revert", plan.canRevert)
       $0.string("protocol", kind.rawValue)
       $0.members(device)
@@ -68,11 +78,11 @@ package final class UpdateText {
   package func row(_ outcome: UpdateOutcome?) -> [String] {
     let versions = [outcome?.versionBefore ?? plan.runningVersion, outcome.map(\.versionAfter) ?? plan.version]
     let word = outcome != nil ? "updated" : plan.steps.isEmpty ? "unchanged" : "planned"
-    return [output.displayText(title), word] + versions.map { $0.map(Self.version) ?? "-" }
+    return [output.displayText(title), word] + versions.map { $0.map { DisplayText.escape($0) } ?? "-" }
   }
 
   private var alreadyRuns: String {
-    "\(title) already runs this image\(plan.runningVersion.map { " (\(Self.version($0)))" } ?? ""). Nothing was uploaded."
+    "\(title) already runs this image\(plan.runningVersion.map { " (\(DisplayText.escape($0)))" } ?? ""). Nothing was uploaded."
   }
 
   // MARK: Run
@@ -90,16 +100,18 @@ package final class UpdateText {
   }
 
   /// Shows the result. `outcome` is nil if there was nothing to do.
-  package func show(_ outcome: UpdateOutcome?, seconds: Double) async throws {
+  /// - Parameter firmware: The words before an action in advice, such as `blectl firmware Sensor`.
+  package func show(_ outcome: UpdateOutcome?, seconds: Double, _ firmware: String) async throws {
     progress.end()
     let (from, to) = (outcome?.versionBefore ?? plan.runningVersion, outcome.map(\.versionAfter) ?? plan.runningVersion)
     let shown = outcome == nil ? 0 : (seconds * 1000).rounded() / 1000
     guard output.style.json else {
       guard let outcome else { return try await output.sentence(alreadyRuns) }
+      if confirmsOnly { return try await output.sentence("Confirmed \(plan.version ?? "the image") on \(title).\(consequence)") }
       let resumed = outcome.resumptions == 0 ? "" : ", resumed \(outcome.resumptions == 1 ? "once" : "\(outcome.resumptions) times")"
       let trial =
         outcome.isConfirmed == false && plan.canRevert
-        ? " The new image is not confirmed, so the device reverts at its next restart. To keep it: blectl firmware PEER confirm" : ""
+        ? " The new image is not confirmed, so the device reverts at its next restart. To keep it: \(firmware) confirm" : ""
       let unproven = to == nil ? " The device reports no version." : ""
       return try await output.sentence(
         "Updated \(change(from, to)): \(Quantity.octets(outcome.bytes)) in \(shown) s, "
@@ -125,18 +137,13 @@ extension UpdateProtocol {
   package var name: String { self == .mcumgr ? "MCUmgr" : "Nordic Secure DFU" }
 }
 
-extension UpdateStep {
-  /// The step in words. Records have underscores instead of spaces.
-  var text: String {
-    switch self {
-    case .finishEarlier: "finish earlier update"
-    case .enterBootloader: "enter bootloader"
-    case .upload: "upload"
-    case .test: "test"
-    case .restart: "restart"
-    case .compare: "compare"
-    case .confirm: "confirm"
-    }
+extension UpdateStep: CaseNames {
+  var text: String { self == .finishEarlier ? "restart to end an earlier update" : name }
+
+  /// The name of the step. Records have underscores instead of spaces.
+  fileprivate var name: String {
+    if case .upload = self { return "upload" }
+    return self == .finishEarlier ? "finish earlier update" : caseWords
   }
 }
 
@@ -147,6 +154,7 @@ extension UpdateNote {
     case .encrypted: "The image is encrypted, so its hash cannot be checked before the upload."
     case .compressed: "The image is compressed. After the restart, the device reports the hash of the decompressed image."
     case .sameContent: "The content is the same, but the signature may differ."
+    case .singleSlot: "The device has one slot for images. It may refuse an upload to it, because the running image is there."
     case .noReassembly: "The device takes one write per message. A larger MTU makes the upload faster, if the device allows it."
     case .partInstalled(let index, let count): "The device already has part \(index + 1) of \(count), or a newer version of it."
     case .notBackWithin(let time): "The device did not come back within \(time.secondsText) s. Check that it runs the new firmware."

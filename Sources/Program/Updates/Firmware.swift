@@ -30,7 +30,9 @@ package struct Firmware: PeerCommand {
   @Option(parsing: .unconditional, help: ArgumentHelp("The slot of upload or erase, 0-31 (default: chosen by the device)", valueName: "n"))
   var slot: Int?
 
-  static func hint(_ value: String, for place: String) -> String? { place == "<action>" ? "To install a file: update PEER FILE" : nil }
+  static func hint(_ value: String, for place: String) -> String? {
+    place == "<action>" ? "The device comes first, then the action. To install a file, use `update`." : nil
+  }
 
   private var asks: Bool { [.upload, .confirm, .erase, .reset].contains(action) }
 
@@ -57,12 +59,12 @@ package struct Firmware: PeerCommand {
 
   func run(in context: Context) async throws {
     let image = action == .upload ? try await image(word ?? "", context) : nil
-    try await UpdatedLink.use(who.target, context) { device in
+    try await UpdatedLink.use(who.target, context) { device, firmware in
       try await ManagementClient.use(try await device.client()) { client in
         guard let connection = device.connection else { return }
         let text = ManagementText(context.output, connection)
         @LoopActor func demand(_ question: String) async throws {
-          try await Confirmation.demand(question, isGiven: choices.yes, context)
+          try await Confirmation.demand(question, of: text.title, isGiven: choices.yes, context)
         }
         switch action {
         case .list: try await text.show(try await client.images())
@@ -95,13 +97,15 @@ package struct Firmware: PeerCommand {
           try await demand("Upload \(image.version) (\(Quantity.octets(image.upload.count))) to \(text.title)?")
           // The upload has a client for each link.
           await client.close()
-          try await upload(image, number, device, text)
+          try await upload(image, number, device, text, firmware)
         }
       }
     }
   }
 
-  @LoopActor private func upload(_ image: ImageFile, _ number: Int, _ device: LinkedUpdateDevice, _ text: ManagementText) async throws {
+  @LoopActor private func upload(
+    _ image: ImageFile, _ number: Int, _ device: LinkedUpdateDevice, _ text: ManagementText, _ firmware: String
+  ) async throws {
     let begin = EventLoop.shared.now
     var confirmed = 0
     do {
@@ -117,7 +121,7 @@ package struct Firmware: PeerCommand {
         }
       }
     } catch { throw Failure(update: error, text.progress) }
-    try await text.show(uploaded: image, to: number, in: begin.duration(to: EventLoop.shared.now).inSeconds)
+    try await text.show(uploaded: image, to: number, in: begin.duration(to: EventLoop.shared.now).inSeconds, firmware)
   }
 
   @LoopActor private func image(_ path: String, _ context: Context) async throws -> ImageFile {

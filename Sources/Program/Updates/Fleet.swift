@@ -7,17 +7,23 @@ struct Fleet {
   private var statuses: [ExitStatus] = []
 
   /// The exit codes, worst first.
-  private static let order: [ExitStatus] = [.internal, .adapter, .refused, .expectation, .linkLost, .timeout, .notFound]
+  private static let order: [ExitStatus] = [
+    .interrupted, .internal, .adapter, .refused, .expectation, .linkLost, .timeout, .notFound, .input, .usage,
+  ]
 
-  /// Updates one device. Its failure is printed, and does not stop the others.
-  /// - Throws: CancellationError, the errors of the output, and a no to a question.
+  /// Updates one device. Its failure is printed, and does not stop the others. Ctrl-C and a no to a question do.
+  /// - Throws: The errors of the output.
   mutating func add(_ name: String, _ output: Output, _ update: @LoopActor () async throws -> [String]?) async throws {
+    let shown = DisplayText.escape(name)
+    guard !statuses.contains(.interrupted) else { return table.add([shown, "not tried", "-", "-"]) }
     do { if let row = try await update() { table.add(row) } } catch {
       var failure = Failure(error)
-      guard failure.kind != .interrupted, failure.kind != .output else { throw error }
-      if !failure.message.contains(name) { failure.message = "\(DisplayText.escape(name)): \(failure.message)" }
+      guard failure.kind != .output else { throw error }
+      // After Ctrl-C, blectl prints nothing unless a change is incomplete.
+      failure.isTold = failure == .cancelled
+      if !failure.message.contains(name) { failure.message = "\(shown): \(failure.message)" }
       statuses.append(ExitStatus(rawValue: Program.report(failure, output)) ?? .internal)
-      table.add([DisplayText.escape(name), "failed (exit \(failure.exitStatus.rawValue))", "-", "-"])
+      table.add([shown, failure.kind == .interrupted ? "stopped" : "failed (exit \(failure.exitStatus.rawValue))", "-", "-"])
     }
   }
 
@@ -25,6 +31,6 @@ struct Fleet {
   /// - Throws: The worst exit code, if a device failed.
   func finish(_ output: Output) async throws {
     if !output.style.json { try await output.show(table) }
-    if let worst = Self.order.first(where: statuses.contains) ?? statuses.first { throw worst }
+    if let worst = Self.order.first(where: statuses.contains) { throw worst }
   }
 }

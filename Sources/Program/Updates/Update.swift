@@ -36,6 +36,13 @@ package struct Update: PeerCommand {
 
   func validate() throws { try limit("--prn", prn, to: 0...65_535) }
 
+  func check(_ words: [String], _ commands: CommandSet, isSession: Bool) throws {
+    let files = ([who.peer.typed] + self.words).filter { "./".contains(where: $0.contains) && InputFile.exists($0) }
+    guard let last = self.words.last, last != "-", !InputFile.exists(last), let file = files.first, let index = words.firstIndex(of: file)
+    else { return }
+    throw ValidationError(UsageText.deviceFirst(words, moving: index, to: words.count - 1, isSession: isSession))
+  }
+
   var usesNames: Bool { false }
 
   @LoopActor func name(_ files: inout CommandFiles) { files.reads(words.last, as: "FILE") }
@@ -93,20 +100,17 @@ package struct Update: PeerCommand {
   /// - Returns: A row for the table of several devices.
   @LoopActor private func update(_ target: Target, _ file: FirmwareFile, _ context: Context) async throws -> [String]? {
     let update = FirmwareUpdate(file, options)
-    return try await UpdatedLink.use(target, context) { device in
+    return try await UpdatedLink.use(target, context) { device, firmware in
       let plan = try await update.plan(device)
       guard let connection = device.connection, let kind = update.kind else { return nil }
       let text = UpdateText(context.output, connection, kind, plan)
-      if dryRun {
-        try await text.showPlan()
-        return text.row(nil)
-      }
-      text.announce()
+      try await text.announce(isDry: dryRun)
+      if dryRun { return text.row(nil) }
       guard !plan.steps.isEmpty else {
-        try await text.show(nil, seconds: 0)
+        try await text.show(nil, seconds: 0, firmware)
         return text.row(nil)
       }
-      try await Confirmation.demand(text.question, isGiven: choices.yes, context)
+      try await Confirmation.demand(text.question, of: text.title, isGiven: choices.yes, context)
       let begin = EventLoop.shared.now
       let outcome: UpdateOutcome
       do {
@@ -120,7 +124,7 @@ package struct Update: PeerCommand {
         if let peer = device.newPeer { failure.add("The device now has the address \(peer).") }
         throw failure
       }
-      try await text.show(outcome, seconds: begin.duration(to: EventLoop.shared.now).inSeconds)
+      try await text.show(outcome, seconds: begin.duration(to: EventLoop.shared.now).inSeconds, firmware)
       return text.row(outcome)
     }
   }

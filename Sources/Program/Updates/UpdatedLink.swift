@@ -6,10 +6,14 @@ import CommandLine
 @LoopActor
 enum UpdatedLink {
   /// Runs `body` with a device that it may restart. A session that was connected before keeps the last connection.
+  /// - Parameter body: Also takes the words before an action in advice, such as `blectl firmware Sensor`.
   static func use<T: Sendable>(
-    _ target: Target, _ context: Context, _ body: @LoopActor (LinkedUpdateDevice) async throws -> T
+    _ target: Target, _ context: Context, _ body: @LoopActor (LinkedUpdateDevice, _ firmware: String) async throws -> T
   ) async throws -> T {
-    let links = context.links
+    let (links, program) = (context.links, context.process.commands.program)
+    let peer = target.peer == .current ? links.currentDevice.map(PeerArgument.selector) ?? .current : target.peer
+    // At the prompt of a session, a command means the current device.
+    let name = program.isEmpty && target.peer == .current ? "" : " \(ShellWords.quoteForShell(peer.typed))"
     let device = LinkedUpdateDevice(links, try await context.request(target)) { await links.abandon($0) }
     var isKept = false
     func finish() async throws {
@@ -19,13 +23,17 @@ enum UpdatedLink {
     do {
       _ = try await device.client()
       isKept = device.connection.map { links.keeps($0) } ?? false
-      let value = try await body(device)
+      let value = try await body(device, "\(program)firmware\(name)")
       try await finish()
       return value
     } catch {
       let error = device.connection.map { links.reporter.explained(error, on: $0) } ?? error
       try? await finish()
-      throw error
+      var failure = Failure(error)
+      let message = ["firmware", "services"].reduce(failure.message) { $0.replacing("blectl \($1) PEER", with: "blectl \($1)\(name)") }
+      if message == failure.message { throw error }
+      failure.message = message
+      throw failure
     }
   }
 
