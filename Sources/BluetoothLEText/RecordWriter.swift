@@ -228,6 +228,14 @@ package struct RecordWriter {
     bytes.append(UInt8(ascii: "\""))
   }
 
+  /// Returns a text as a JSON string, with the escapes of a record.
+  static func quoted(_ text: String) -> String {
+    var writer = Self()
+    writer.bytes = []
+    writer.text(text)
+    return String(decoding: writer.bytes, as: UTF8.self)
+  }
+
   /// Returns whether the bytes are printable ASCII without quotation marks and backslashes.
   static func isPlain(_ octets: Span<UInt8>) -> Bool {
     // Without branches in the loop, the CPU compares many bytes at a time.
