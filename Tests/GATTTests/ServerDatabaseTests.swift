@@ -13,7 +13,7 @@ import TestSupport
     first.characteristics = [level]
     var second = Service(uuid("12345678-0000-0000-0000-0123456789ab"))
     second.handle = 0x0010
-    second.includes = [0]
+    second.includes = [.init(0)]
     var wide = Characteristic(uuid("12345678-0001-0000-0000-0123456789ab"), [.write, .extendedProperties])
     var extended = Descriptor(uuid("2900"))
     extended.value = [1, 0]
@@ -65,8 +65,8 @@ import TestSupport
       services[0].characteristics[0].descriptors = [Descriptor(uuid("2902")), Descriptor(uuid("2901")), Descriptor(uuid("2902"))]
     case "extended without descriptor": services[0].characteristics[0].properties = .extendedProperties
     case "descriptor without extended": services[0].characteristics[0].descriptors[1].uuid = uuid("2900")
-    case "includes itself": services[1].includes = [1]
-    case "includes nothing": services[1].includes = [2]
+    case "includes itself": services[1].includes = [.init(1)]
+    case "includes nothing": services[1].includes = [.init(2)]
     default: services[1].handle = 0xFFFF
     }
     do {

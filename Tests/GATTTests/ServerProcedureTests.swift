@@ -191,6 +191,28 @@ import TestSupport
     #expect(peer.ask(octets("12170042")).events.isEmpty)
   }
 
+  /// An attribute's own errors replace the usual ones. Without a condition to fulfil, they refuse every access.
+  @Test func ownErrors() throws {
+    func attribute(_ handle: AttributeHandle, _ permissions: AttributeDatabase.Permissions) -> AttributeDatabase.Attribute {
+      var attribute = AttributeDatabase.Attribute(handle: handle, type: UUID(0xFF00), permissions: permissions, value: [4])
+      (attribute.readError, attribute.writeError) = (.insufficientAuthorization, .encryptionKeySizeTooShort)
+      return attribute
+    }
+    var peer = ServerTestPeer(
+      try AttributeDatabase(attributes: [
+        attribute(1, []), attribute(2, [.read, .write]), attribute(3, [.read, .readEncrypted, .write, .writeEncrypted]),
+        attribute(4, [.read, .readAuthenticated, .write, .writeAuthenticated]),
+      ]))
+    for security in [.none, .encrypted, .authenticated] as [ServerSession.Security] {
+      peer.session.security = security
+      for handle in 1...4 {
+        let isOpen = handle == 3 && security >= .encrypted || handle == 4 && security >= .authenticated
+        #expect(peer.ask("0a0\(handle)00") == (isOpen ? "0b04" : "010a0\(handle)0008"), "\(security) \(handle)")
+        #expect(peer.ask("120\(handle)0004") == (isOpen ? "13" : "01120\(handle)000c"), "\(security) \(handle)")
+      }
+    }
+  }
+
   @Test func securityOpensWhatAsksForIt() throws {
     var peer = ServerTestPeer(try Self.database())
     peer.session.security = .encrypted

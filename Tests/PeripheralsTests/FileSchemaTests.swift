@@ -45,6 +45,7 @@ import TestSupport
     ("peripheral/peripheral", #"P #"#),
     ("peripheral/advertisementFields", #"P "advertisement": {#}"#),
     ("peripheral/service", #"P "services": [{"uuid": "ffe0", #}]"#),
+    ("peripheral/include", #"P "services": [{"uuid": "ffe0", "includes": [{#}]}]"#),
     ("peripheral/characteristic", #"C #"#),
     ("peripheral/descriptor", #"C "descriptors": [{"uuid": "2901", #}]"#),
     ("peripheral/collect", #"C "collect": {#}"#),

@@ -100,6 +100,38 @@ extension PeripheralFileRefusalTests {
     (#""services": [{"uuid": "ffe"}]"#, "services[0].uuid: Invalid UUID \"ffe\""),
     (#""services": [{"uuid": "ffe0", "includes": ["ffe1"]}]"#, "services[0].includes[0]: The peripheral has no other service"),
     (#""services": [{"uuid": "ffe0", "includes": ["ffe0"]}]"#, "services[0].includes[0]: The peripheral has no other service"),
+    (#""services": [{"uuid": "ffe0", "includes": [{}]}]"#, "services[0].includes[0]: Missing key \"service\"."),
+    (
+      #""services": [{"uuid": "ffe0", "handle": 16, "includes": [{"service": 16}]}]"#,
+      "services[0].includes[0].service: No other service of the peripheral has the \"handle\" 0x0010."
+    ),
+    (
+      #""services": [{"uuid": "ffe0", "handle": 16, "includes": [{"service": 32, "handle": 9}]}, {"uuid": "ffe1", "handle": 32}]"#,
+      "services[0]: Handle 0x0009 is taken or out of order: the last one is 0x0010."
+    ),
+    (
+      #""services": [{"uuid": "ffe0", "handle": 16, "end_handle": 15}]"#,
+      "services[0]: The service ends at 0x000f, but its last attribute has the handle 0x0010."
+    ),
+    (
+      #""services": [{"uuid": "ffe0", "handle": 16, "end_handle": 32}, {"uuid": "ffe1", "handle": 32}]"#,
+      "services[1]: Handle 0x0020 is taken or out of order: the last one is 0x0020."
+    ),
+    (
+      #""services": [{"uuid": "ffe0", "characteristics": [{"uuid": "ffe1", "properties": [], "handle": 16, "value_handle": 16}]}]"#,
+      "services[0].characteristics[0]: Handle 0x0010 is taken or out of order: the last one is 0x0010."
+    ),
+    (
+      #""services": [{"uuid": "ffe0", "characteristics": [{"uuid": "ffe1", "properties": [], "read_error": 0}]}]"#,
+      "services[0].characteristics[0].read_error: 0 is not in 1…255"
+    ),
+    (
+      #""services": [{"uuid": "ffe0", "characteristics": [{"uuid": "ffe1", "properties": [], "write_error": 256}]}]"#,
+      "services[0].characteristics[0].write_error: 256 is not in 1…255"
+    ),
+    (#""complete": 1"#, "complete: Expected true or false, found a number"),
+    (#""comment": 1"#, "comment: Expected a string, found a number"),
+    (#""services": [{"uuid": "ffe0", "comment": 1}]"#, "services[0].comment: Expected a string, found a number"),
     (
       #""services": [{"uuid": "ffe0"}, {"uuid": "ffe2", "handle": 9}]"#,
       "services[1]: Handle 0x0009 is taken or out of order: the last one is 0x000a."

@@ -125,6 +125,28 @@ import TestSupport
     #expect(one.database[37]?.role == .value([.write, .notify, .extendedProperties], configuration: 40))
   }
 
+  @Test func allHandlesOfACompleteDevice() throws {
+    let one = try peripheral(
+      #"""
+      "complete": true, "comment": "From a trace.",
+      "services": [
+        {"uuid": "fff0", "handle": 16, "end_handle": 64, "includes": [{"service": "0x0060", "handle": 18}, "fff2"], "comment": "Odd.",
+         "characteristics": [
+           {"uuid": "fff1", "properties": ["read"], "handle": 32, "value_handle": 40, "value": "01", "read_error": 5, "comment": "No.",
+            "permissions": ["read_encrypted"], "descriptors": [{"uuid": "2901", "handle": 41, "read_error": "0x80", "write_error": 8}]}]},
+        {"uuid": "fff2", "handle": 80}, {"uuid": "fff2", "handle": 96, "primary": false, "end_handle": 65535}
+      ]
+      """#)
+    #expect(one.database.attributes.map(\.handle.number) == [16, 18, 19, 32, 40, 41, 80, 96])
+    #expect(
+      one.database.attributes.map { Hex.encode($0.value) } == [
+        "f0ff", "6000fffff2ff", "50005000f2ff", "022800f1ff", "01", "", "f2ff", "f2ff",
+      ])
+    #expect([16, 96].map { one.database[$0]?.role } == [.service(endHandle: 64), .service(endHandle: 65535)])
+    #expect(one.database[40]?.readError == .insufficientAuthentication && one.database[40]?.writeError == nil)
+    #expect(one.database[41]?.readError?.rawValue == 0x80 && one.database[41]?.writeError?.rawValue == 8)
+  }
+
   @Test func theFilesOwnBasicServicesReplaceOurs() throws {
     let one = try peripheral(#""services": [{"uuid": "1801"}, {"uuid": "1800", "handle": 5}]"#)
     #expect(one.database.attributes.map { Hex.encode($0.value) } == ["0118", "0018"])
@@ -219,7 +241,8 @@ import TestSupport
     let all = try examples.flatMap { try parse($0.replacingOccurrences(of: "\\e", with: "\\")) }
     #expect(all.map(\.name) == ["Door", "Lamp", "Thermometer"])
     for key in [
-      "name", "address", "appearance", "connectable", "interval_ms", "rssi", "advertisement", "scan_response", "mtu", "data_length", "phys",
+      "name", "address", "comment", "complete", "end_handle", "value_handle", "read_error", "write_error", "appearance", "connectable",
+      "interval_ms", "rssi", "advertisement", "scan_response", "mtu", "data_length", "phys",
       "packets_per_event", "starts_after_ms", "failing_connections", "services", "flags", "short_name", "manufacturer_data", "service_data",
       "tx_power", "uuid", "primary", "handle",
       "includes", "characteristics", "properties", "value", "permissions", "max_length", "descriptors", "reactions", "collect", "octets",

@@ -7,8 +7,10 @@ extension AttributeDatabase {
     package var uuid: UUID
     package var isPrimary = true
     package var handle: AttributeHandle?
-    /// The included services, as zero-based indices into the list of services, in the order of their include declarations.
-    package var includes: [Int] = []
+    /// The last handle of the service. Nil means the handle of its last attribute.
+    package var endHandle: AttributeHandle?
+    /// The include declarations, in the order of their handles.
+    package var includes: [IncludeDescription] = []
     package var characteristics: [CharacteristicDescription]
 
     package init(_ uuid: UUID, _ characteristics: [CharacteristicDescription] = []) {
@@ -16,11 +18,22 @@ extension AttributeDatabase {
     }
   }
 
+  package struct IncludeDescription: Sendable {
+    /// The included service, as a zero-based index into the list of services.
+    package var service: Int
+    /// The handle of the include declaration. Nil means the next free handle.
+    package var handle: AttributeHandle?
+
+    package init(_ service: Int, handle: AttributeHandle? = nil) { (self.service, self.handle) = (service, handle) }
+  }
+
   package struct CharacteristicDescription: Sendable {
     package var uuid: UUID
     package var properties: Properties
-    /// The handle of the declaration, directly before the handle of the value. Nil means the next free handle.
+    /// The handle of the declaration. Nil means the next free handle.
     package var handle: AttributeHandle?
+    /// The handle of the value. Nil means the handle after the declaration.
+    package var valueHandle: AttributeHandle?
     package var value: [UInt8] = []
     /// The access permissions. Nil derives them from the properties.
     package var permissions: Permissions?
@@ -28,6 +41,7 @@ extension AttributeDatabase {
     /// The descriptors. The layout inserts a missing CCCD if the properties need one, unless `leavesOutConfiguration` is true.
     package var descriptors: [DescriptorDescription] = []
     package var leavesOutConfiguration = false
+    package var errors = AccessErrors()
 
     package init(_ uuid: UUID, _ properties: Properties) { (self.uuid, self.properties) = (uuid, properties) }
   }
@@ -39,8 +53,15 @@ extension AttributeDatabase {
     /// The access permissions. Nil means `.read`, and also `.write` for a Client Characteristic Configuration.
     package var permissions: Permissions?
     package var maximumLength = AttributeDatabase.maximumValueLength
+    package var errors = AccessErrors()
 
     package init(_ uuid: UUID) { self.uuid = uuid }
+  }
+
+  /// The errors that refuse reads and writes of one attribute, see `Attribute.readError`.
+  package struct AccessErrors: Sendable {
+    package var read: ErrorCode?
+    package var write: ErrorCode?
   }
 
   /// Lays out services, characteristics and descriptors (Vol 3 Part G §3) and assigns handles.
@@ -109,10 +130,15 @@ private struct Layout {
     let handle = try next(service.handle)
     starts.append(handle)
     drafts.append((handle, .service(uuid: service.uuid, isPrimary: service.isPrimary)))
-    for include in service.includes { drafts.append((try next(nil), .include(service: include))) }
+    for include in service.includes { drafts.append((try next(include.handle), .include(service: include.service))) }
     for (index, characteristic) in service.characteristics.enumerated() {
       entry.characteristic = index
       try add(characteristic)
+    }
+    if let end = service.endHandle {
+      entry.characteristic = nil
+      guard end >= last else { throw invalid("The service ends at \(end), but its last attribute has the handle \(last).") }
+      last = end
     }
     ends.append(last)
   }
@@ -121,7 +147,7 @@ private struct Layout {
     entry.descriptor = nil
     let properties = characteristic.properties
     let declaration = try next(characteristic.handle)
-    let handle = try next(nil)
+    let handle = try next(characteristic.valueHandle)
     let bits = (properties.contains(.notify) ? 1 : 0) as UInt16 | (properties.contains(.indicate) ? 2 : 0)
     try check(characteristic.value, characteristic.maximumLength)
     finish(
@@ -149,7 +175,7 @@ private struct Layout {
       let own = try next(descriptor.handle)
       guard descriptor.uuid == .clientCharacteristicConfiguration else {
         try check(descriptor.value, descriptor.maximumLength)
-        finish(own, descriptor.uuid, descriptor.permissions ?? .read, descriptor.value, descriptor.maximumLength)
+        finish(own, descriptor.uuid, descriptor.permissions ?? .read, descriptor.value, descriptor.maximumLength, errors: descriptor.errors)
         continue
       }
       guard bits != 0 else {
@@ -159,21 +185,26 @@ private struct Layout {
         throw invalid("A characteristic can have only one descriptor 2902 (Client Characteristic Configuration).")
       }
       configuration = own
-      finish(own, descriptor.uuid, descriptor.permissions ?? [.read, .write], [0, 0], 2, .configuration(ofValue: handle, allowed: bits))
+      finish(
+        own, descriptor.uuid, descriptor.permissions ?? [.read, .write], [0, 0], 2, .configuration(ofValue: handle, allowed: bits),
+        errors: descriptor.errors)
     }
     entry.descriptor = nil
-    let value = AttributeDatabase.Attribute(
+    var value = AttributeDatabase.Attribute(
       handle: handle, type: characteristic.uuid, permissions: characteristic.permissions ?? AttributeDatabase.Permissions(properties),
       value: characteristic.value, maximumLength: characteristic.maximumLength, role: .value(properties, configuration: configuration))
+    (value.readError, value.writeError) = (characteristic.errors.read, characteristic.errors.write)
     drafts.insert((handle, .finished(value)), at: position)
   }
 
   private mutating func finish(
     _ handle: AttributeHandle, _ type: UUID, _ permissions: AttributeDatabase.Permissions, _ value: [UInt8],
-    _ limit: Int = AttributeDatabase.maximumValueLength, _ role: AttributeDatabase.Role = .plain
+    _ limit: Int = AttributeDatabase.maximumValueLength, _ role: AttributeDatabase.Role = .plain,
+    errors: AttributeDatabase.AccessErrors = AttributeDatabase.AccessErrors()
   ) {
-    let attribute = AttributeDatabase.Attribute(
+    var attribute = AttributeDatabase.Attribute(
       handle: handle, type: type, permissions: permissions, value: value, maximumLength: limit, role: role)
+    (attribute.readError, attribute.writeError) = (errors.read, errors.write)
     drafts.append((handle, .finished(attribute)))
   }
 

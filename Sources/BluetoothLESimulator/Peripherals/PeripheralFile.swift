@@ -37,7 +37,8 @@ package enum PeripheralFile {
   }
 
   private static let keys = [
-    "name", "address", "appearance", "connectable", "interval_ms", "rssi", "advertisement", "scan_response", "mtu", "data_length", "phys",
+    "name", "address", "comment", "appearance", "complete", "connectable", "interval_ms", "rssi", "advertisement", "scan_response", "mtu",
+    "data_length", "phys",
     "packets_per_event", "starts_after_ms", "failing_connections", "link", "firmware", "security", "variables", "timers", "on_connect",
     "on_disconnect", "update",
     "services",
@@ -49,10 +50,12 @@ package enum PeripheralFile {
     guard let nameEntry = fields["name"] else { throw entry.error("Missing key \"name\".") }
     guard let addressEntry = fields["address"] else { throw entry.error("Missing key \"address\".") }
     let name = try nameEntry.string()
+    try fields["comment"]?.comment()
     guard name.utf8.count <= 248 else { throw nameEntry.error("The name is too long: \(name.utf8.count) bytes (maximum 248).") }
     let appearance = UInt16(clamping: try fields["appearance"]?.integer(0...0xFFFF) ?? 0)
 
-    var services = PeripheralServices(name: name, appearance: appearance)
+    var services = PeripheralServices(
+      name: name, appearance: appearance, isComplete: try fields["complete"]?.bool() ?? false)
     for service in try fields["services"]?.list() ?? [] { try services.add(service) }
     let update = try fields["update"].map { value throws(FileEntryError) in try UpdateReader.read(value) }
     if let service = update?.service { services.add(service) }
@@ -61,7 +64,7 @@ package enum PeripheralFile {
     let own = database.attributes.first { $0.type == UUID(0x2A01) }?.value
     if let value = fields["appearance"], !services.addsAccess, own != [UInt8(truncatingIfNeeded: appearance), UInt8(appearance >> 8)] {
       throw value.error(
-        "No effect: the file describes service 1800 or leaves no handles for it. Set the value of its 2a01 instead.")
+        "No effect: the file describes service 1800, is complete, or leaves no handles for it. Set the value of its 2a01 instead.")
     }
     var peripheral = PeripheralDescription(name: name, address: try address(addressEntry), database: database)
     var names = PeripheralNames()

@@ -3,6 +3,11 @@ import BluetoothLE
 import BluetoothLEDeviceFiles
 import BluetoothLEText
 
+extension FileEntry {
+  /// Checks a comment, which has no effect on the peripheral.
+  func comment() throws(FileEntryError) { _ = try string() }
+}
+
 /// A reader of one peripheral's services. It reads the attributes first, and then the entries that refer to their handles.
 struct PeripheralServices {
   typealias Database = AttributeDatabase
@@ -15,21 +20,27 @@ struct PeripheralServices {
   private var includes: [[FileEntry]] = []
   private let name: String
   private let appearance: UInt16
+  /// Whether the file lists all services, so that the reader adds none.
+  private let isComplete: Bool
   /// The number of services that the reader adds before the services of the file.
   private var added = 0
   /// Whether the reader adds the Generic Access service, 1800.
   private(set) var addsAccess = false
 
-  init(name: String, appearance: UInt16) { (self.name, self.appearance) = (name, appearance) }
+  init(name: String, appearance: UInt16, isComplete: Bool) {
+    (self.name, self.appearance, self.isComplete) = (name, appearance, isComplete)
+  }
 
   // MARK: First pass
 
   mutating func add(_ entry: FileEntry) throws(FileEntryError) {
-    let fields = try entry.object(["uuid", "primary", "handle", "includes", "characteristics"])
+    let fields = try entry.object(["uuid", "primary", "handle", "end_handle", "includes", "characteristics", "comment"])
+    try fields["comment"]?.comment()
     guard let uuid = fields["uuid"] else { throw entry.error("Missing key \"uuid\".") }
     var service = Database.ServiceDescription(try uuid.uuid())
     if let value = fields["primary"] { service.isPrimary = try value.bool() }
-    if let value = fields["handle"] { service.handle = try value.handle() }
+    service.handle = try fields["handle"]?.handle()
+    service.endHandle = try fields["end_handle"]?.handle()
     var own: [(entry: FileEntry, fields: [String: FileEntry])] = []
     var ownDescriptors: [[FileEntry]] = []
     for item in try fields["characteristics"]?.list() ?? [] {
@@ -51,7 +62,8 @@ struct PeripheralServices {
 
   private static let characteristicKeys =
     [
-      "uuid", "properties", "handle", "value", "permissions", "max_length", "descriptors",
+      "uuid", "properties", "handle", "value_handle", "value", "permissions", "read_error", "write_error", "max_length", "descriptors",
+      "comment",
     ] + BehaviourReader.keys
 
   private func characteristic(
@@ -68,8 +80,10 @@ struct PeripheralServices {
       properties.formUnion(property)
     }
     var characteristic = Database.CharacteristicDescription(try uuid.uuid(), properties)
-    if let value = fields["handle"] { characteristic.handle = try value.handle() }
-    if let value = fields["permissions"] { characteristic.permissions = try permissions(value) }
+    characteristic.handle = try fields["handle"]?.handle()
+    characteristic.valueHandle = try fields["value_handle"]?.handle()
+    characteristic.permissions = try fields["permissions"].map(permissions)
+    characteristic.errors = try errors(fields)
     (characteristic.value, characteristic.maximumLength) = try value(fields)
     characteristic.leavesOutConfiguration = try fields["unasked"]?.bool() ?? false
     for item in descriptors { characteristic.descriptors.append(try descriptor(item)) }
@@ -77,11 +91,12 @@ struct PeripheralServices {
   }
 
   private func descriptor(_ entry: FileEntry) throws(FileEntryError) -> Database.DescriptorDescription {
-    let fields = try entry.object(["uuid", "handle", "value", "permissions", "max_length"])
+    let fields = try entry.object(["uuid", "handle", "value", "permissions", "read_error", "write_error", "max_length", "comment"])
     guard let uuid = fields["uuid"] else { throw entry.error("Missing key \"uuid\".") }
     var descriptor = Database.DescriptorDescription(try uuid.uuid())
-    if let value = fields["handle"] { descriptor.handle = try value.handle() }
-    if let value = fields["permissions"] { descriptor.permissions = try permissions(value) }
+    descriptor.handle = try fields["handle"]?.handle()
+    descriptor.permissions = try fields["permissions"].map(permissions)
+    descriptor.errors = try errors(fields)
     if descriptor.uuid == .clientCharacteristicConfiguration, let value = fields["value"] ?? fields["max_length"] {
       throw value.error("Not allowed for 2902: each client has its own 2-byte value, initially 0000.")
     }
@@ -92,6 +107,13 @@ struct PeripheralServices {
   private func value(_ fields: [String: FileEntry]) throws(FileEntryError) -> ([UInt8], Int) {
     let limit = try fields["max_length"]?.integer(0...Database.maximumValueLength) ?? Database.maximumValueLength
     return (try fields["value"]?.octets(limit: limit) ?? [], limit)
+  }
+
+  /// Reads the errors that refuse access to an attribute, and checks its comment.
+  private func errors(_ fields: [String: FileEntry]) throws(FileEntryError) -> Database.AccessErrors {
+    func code(_ entry: FileEntry) throws(FileEntryError) -> ErrorCode { ErrorCode(rawValue: UInt8(clamping: try entry.integer(1...255))) }
+    try fields["comment"]?.comment()
+    return Database.AccessErrors(read: try fields["read_error"].map(code), write: try fields["write_error"].map(code))
   }
 
   private func permissions(_ entry: FileEntry) throws(FileEntryError) -> Database.Permissions {
@@ -114,7 +136,7 @@ struct PeripheralServices {
   mutating func database(_ peripheral: FileEntry) throws(FileEntryError) -> Database {
     var front: [Database.ServiceDescription] = []
     /// The number of free handles before the first service.
-    var room = services.first?.handle.map { Int($0.rawValue) - 1 } ?? .max
+    var room = isComplete ? 0 : services.first?.handle.map { Int($0.rawValue) - 1 } ?? .max
     addsAccess = room >= 5 && !services.contains { $0.uuid == UUID(0x1800) }
     if addsAccess {
       room -= 5
@@ -132,15 +154,28 @@ struct PeripheralServices {
       front.append(attribute)
     }
     added = front.count
-    let byUUID = Dictionary(zip(services.map(\.uuid), services.indices), uniquingKeysWith: { first, _ in first })
     for (index, list) in includes.enumerated() {
-      for item in list {
-        let uuid = try item.uuid()
-        guard let target = byUUID[uuid], target != index else { throw item.error("The peripheral has no other service \(uuid).") }
-        services[index].includes.append(added + target)
-      }
+      for item in list { services[index].includes.append(try include(item, in: index)) }
     }
     do { return try Database(services: front + services) } catch { throw self.error(error, peripheral) }
+  }
+
+  /// Reads an include declaration: a UUID, or the handle of the included service and perhaps that of the declaration.
+  private func include(_ item: FileEntry, in index: Int) throws(FileEntryError) -> Database.IncludeDescription {
+    guard item.isObject else {
+      let uuid = try item.uuid()
+      guard let target = services.firstIndex(where: { $0.uuid == uuid }), target != index else {
+        throw item.error("The peripheral has no other service \(uuid).")
+      }
+      return Database.IncludeDescription(added + target)
+    }
+    let fields = try item.object(["service", "handle"])
+    guard let service = fields["service"] else { throw item.error("Missing key \"service\".") }
+    let handle = try service.handle()
+    guard let target = services.firstIndex(where: { $0.handle == handle }), target != index else {
+      throw service.error("No other service of the peripheral has the \"handle\" \(handle).")
+    }
+    return Database.IncludeDescription(added + target, handle: try fields["handle"]?.handle())
   }
 
   private func error(_ invalid: Database.Invalid, _ peripheral: FileEntry) -> FileEntryError {

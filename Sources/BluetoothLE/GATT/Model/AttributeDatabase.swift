@@ -17,6 +17,9 @@ package struct AttributeDatabase: Sendable, Equatable {
     /// The maximum length of the value in bytes, at most 512. The server refuses longer writes with Invalid Attribute Value Length (0x0D).
     package var maximumLength: Int
     package let role: Role
+    /// The error that replaces the usual ones for refused reads. If the permissions allow every read, it refuses all. Nil for the usual ones.
+    package var readError: ErrorCode?
+    package var writeError: ErrorCode?
 
     package init(
       handle: AttributeHandle, type: UUID, permissions: Permissions, value: [UInt8],

@@ -193,24 +193,29 @@ extension ServerSession {
   }
 
   func refusalToRead(_ attribute: AttributeDatabase.Attribute) -> ErrorCode? {
-    let permissions = attribute.permissions
-    guard permissions.contains(.read) else { return .readNotPermitted }
-    if permissions.contains(.readAuthenticated), security < .authenticated { return .insufficientAuthentication }
-    if permissions.contains(.readEncrypted), security < .encrypted { return .insufficientEncryption }
-    return nil
+    refusal(attribute, .read, .readNotPermitted, .readAuthenticated, .readEncrypted, attribute.readError)
   }
 
   func writable(
     _ handle: AttributeHandle, _ how: AttributeDatabase.Permissions, _ database: AttributeDatabase
   ) throws(Refusal) -> AttributeDatabase.Attribute {
     let attribute = try attribute(handle, database)
-    let permissions = attribute.permissions
-    guard permissions.contains(how) else { throw Refusal(code: .writeNotPermitted, handle: handle) }
-    if permissions.contains(.writeAuthenticated), security < .authenticated {
-      throw Refusal(code: .insufficientAuthentication, handle: handle)
+    if let code = refusal(attribute, how, .writeNotPermitted, .writeAuthenticated, .writeEncrypted, attribute.writeError) {
+      throw Refusal(code: code, handle: handle)
     }
-    if permissions.contains(.writeEncrypted), security < .encrypted { throw Refusal(code: .insufficientEncryption, handle: handle) }
     return attribute
+  }
+
+  /// Returns the error that refuses a kind of access: `own` if it is not nil. Nil if the attribute permits the access on this link.
+  private func refusal(
+    _ attribute: AttributeDatabase.Attribute, _ access: AttributeDatabase.Permissions, _ missing: ErrorCode,
+    _ authenticated: AttributeDatabase.Permissions, _ encrypted: AttributeDatabase.Permissions, _ own: ErrorCode?
+  ) -> ErrorCode? {
+    let permissions = attribute.permissions
+    guard permissions.contains(access) else { return own ?? missing }
+    if permissions.contains(authenticated), security < .authenticated { return own ?? .insufficientAuthentication }
+    if permissions.contains(encrypted), security < .encrypted { return own ?? .insufficientEncryption }
+    return permissions.isDisjoint(with: [authenticated, encrypted]) ? own : nil
   }
 
   mutating func write(
