@@ -94,12 +94,12 @@ enum BTHome {
   private static func name(of code: UInt8, _ names: [UInt8: String]) -> String { names[code] ?? "0x" + Hex.encode(code) }
 
   // The page of the format lacks the release, but the receiver of its authors knows it.
-  private static let buttons: [UInt8: String] = [
+  static let buttons: [UInt8: String] = [
     0x00: "none", 0x01: "press", 0x02: "double_press", 0x03: "triple_press", 0x04: "long_press", 0x05: "long_double_press",
     0x06: "long_triple_press", 0x80: "hold_press", 0x81: "hold_release",
   ]
-  private static let dimmers: [UInt8: String] = [0: "none", 1: "rotate_left", 2: "rotate_right"]
-  private static let commands: [UInt8: String] = [0: "off", 1: "on", 2: "toggle", 3: "step_up", 4: "step_down"]
+  static let dimmers: [UInt8: String] = [0: "none", 1: "rotate_left", 2: "rotate_right"]
+  static let commands: [UInt8: String] = [0: "off", 1: "on", 2: "toggle", 3: "step_up", 4: "step_down"]
 }
 
 /// The AES-128 keys of encrypted BTHome sensors.
