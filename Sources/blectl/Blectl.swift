@@ -22,7 +22,8 @@ struct Blectl: ParsableCommand {
     root: Blectl.self,
     commandLine: [
       Adapters.self, Scan.self, Connect.self, Services.self, Read.self, Write.self, Notify.self, Call.self, MacFromAdv.self, SendFile.self,
-      Tune.self, Pair.self, Unpair.self, Bonds.self, Repl.self, Peers.self, Alias.self, Config.self, Run.self, Sim.self, Browse.self,
+      Tune.self, Clone.self, Pair.self, Unpair.self, Bonds.self, Repl.self, Peers.self, Alias.self, Config.self, Run.self, Sim.self,
+      Browse.self,
       Decode.self, Update.self, Firmware.self, Gatttool.self, Doctor.self,
     ], option: Execute.self, standard: Repl.self,
     sessionOnly: [

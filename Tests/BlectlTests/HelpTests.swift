@@ -82,6 +82,7 @@ import TestSupport
     ])
     try Vectors.own("image.bin").write(to: folder.appendingPathComponent("app.bin"))
     _ = try Blectl.run(["--trace", "capture.btsnoop", "read", "Band-7", "2a19"], folder: folder.path)
+    _ = try Blectl.run(["--trace", "phone.btsnoop", "services", "Band-7", "--values"], folder: folder.path)
     let programs = URL(fileURLWithPath: Blectl.path).deletingLastPathComponent().path
     for name in try Self.names() where !["browse", "sim"].contains(name) {
       for example in Self.examples(try Self.help(name, "-h")) {

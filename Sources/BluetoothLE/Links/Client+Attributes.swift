@@ -61,16 +61,11 @@ extension Client {
   package func readableValues(_ table: AttributeTable) async throws -> (
     values: [AttributeHandle: Result<[UInt8], any Error>], failure: FailedRead?
   ) {
-    var values: [AttributeHandle: Result<[UInt8], any Error>] = [:]
-    var failure: FailedRead?
+    var (values, failure): ([AttributeHandle: Result<[UInt8], any Error>], FailedRead?) = ([:], nil)
     func read(_ handle: AttributeHandle) async throws {
-      guard closed == nil else { return }
-      do { values[handle] = .success(try await self.read(handle)) } catch {
-        if error is CancellationError { throw error }
-        values[handle] = .failure(error)
-        if case GATTError.errorResponse = error { return }
-        failure = failure ?? FailedRead(attribute: table.attribute(at: handle), cause: error)
-      }
+      let (value, error) = try await self.values(of: [handle], in: table)
+      values[handle] = value[handle]
+      failure = failure ?? error
     }
     for item in table.characteristics {
       let extended = item.extendedProperties
@@ -82,6 +77,25 @@ extension Client {
         } else {
           try await read(descriptor.handle)
         }
+      }
+    }
+    return (values, failure)
+  }
+
+  /// Reads the attributes with these handles, in order. A failed read does not stop the following reads.
+  /// - Returns: as `readableValues`.
+  /// - Throws: `CancellationError`.
+  package func values(
+    of handles: [AttributeHandle], in table: AttributeTable
+  ) async throws -> (values: [AttributeHandle: Result<[UInt8], any Error>], failure: FailedRead?) {
+    var values: [AttributeHandle: Result<[UInt8], any Error>] = [:]
+    var failure: FailedRead?
+    for handle in handles where closed == nil {
+      do { values[handle] = .success(try await read(handle)) } catch {
+        if error is CancellationError { throw error }
+        values[handle] = .failure(error)
+        if case GATTError.errorResponse = error { continue }
+        failure = failure ?? FailedRead(attribute: table.attribute(at: handle), cause: error)
       }
     }
     return (values, failure)

@@ -1,6 +1,6 @@
 import BluetoothLELinux
 package import BluetoothLESimulator
-import Traces
+package import Traces
 
 /// The radio that the value of `--adapter` selects, such as a kernel adapter or a recording.
 package enum AdapterSpec: Sendable, Equatable {
@@ -115,8 +115,15 @@ extension AdapterSpec {
     }
   }
 
-  @LoopActor private static func recording(_ file: String, isStrict: Bool, _ note: (String) -> Void) async throws -> Recording {
-    let octets = try await InputFile.read(file, limit: 100 << 20)
+  /// Reads a recording from a trace file.
+  /// - Parameters:
+  ///   - limit: The maximum size of the file in bytes.
+  ///   - purpose: The verb for errors.
+  ///   - note: Receives the error at which the file becomes invalid.
+  @LoopActor package static func recording(
+    _ file: String, limit: Int = 100 << 20, isStrict: Bool, for purpose: String = "replay", _ note: (String) -> Void
+  ) async throws -> Recording {
+    let octets = try await InputFile.read(file, limit: limit)
     do {
       var host = SniffedHost()
       let recording = try await Recording.read(octets, isStrict: isStrict) { host.records($0) }
@@ -124,7 +131,7 @@ extension AdapterSpec {
       return recording
     } catch let error as MalformedPacket {
       let reason = ForeignFile.explain(octets, named: file) ?? "\(error)"
-      throw Failure(.input, "Cannot replay \(DisplayText.quote(file)): \(reason)")
+      throw Failure(.input, "Cannot \(purpose) \(DisplayText.quote(file)): \(reason)")
     }
   }
 

@@ -314,7 +314,7 @@ extension Client {
 extension Characteristic {
   /// Parses a characteristic declaration. The result has no descriptors and the end handle 0xFFFF.
   /// Returns nil if the declaration is too short or its UUID has an invalid length.
-  init?(declaration item: HandleValue) {
+  package init?(declaration item: HandleValue) {
     guard item.value.count >= 3, let uuid = UUID(littleEndian: item.value.dropFirst(3)) else { return nil }
     let valueHandle = AttributeHandle(rawValue: UInt16(item.value[1]) | UInt16(item.value[2]) << 8)
     self.init(
@@ -327,7 +327,7 @@ extension Characteristic {
 
 extension Include {
   /// Parses an include declaration. Returns nil for less than 4 bytes. The result's `uuid` is nil if the declaration contains no UUID.
-  fileprivate init?(declaration item: HandleValue) {
+  package init?(declaration item: HandleValue) {
     guard item.value.count >= 4 else { return nil }
     func word(_ index: Int) -> AttributeHandle { AttributeHandle(rawValue: UInt16(item.value[index]) | UInt16(item.value[index + 1]) << 8) }
     self.init(handle: item.handle, startHandle: word(0), endHandle: word(2), uuid: UUID(littleEndian: item.value.dropFirst(4)))
