@@ -22,7 +22,9 @@ package struct ZipArchive: Sendable {
   }
 
   package struct Entry: Hashable, Sendable {
-    package let name: String
+    // Comparing a String takes seconds if it has thousands of combining marks.
+    fileprivate let bytes: ArraySlice<UInt8>
+    package var name: String { String(decoding: bytes, as: UTF8.self) }
     /// The number of bytes that the entry expands to.
     package let size: Int
     /// The compression method: 0 is stored, 8 is DEFLATE. Nil for an encrypted entry.
@@ -60,11 +62,11 @@ package struct ZipArchive: Sendable {
     var (entries, position): ([Entry], Int) = ([], start)
     for _ in 0..<count {
       let entry = try Self.entry(file, &position, before: end, directory: start)
-      if !entry.name.hasSuffix("/") { entries.append(entry) }
+      if entry.bytes.last != UInt8(ascii: "/") { entries.append(entry) }
     }
     guard position == end else { throw .malformed(at: position) }
-    var names: Set<String> = []
-    if let twice = entries.first(where: { !names.insert($0.name).inserted }) { throw .repeatedEntry(twice.name) }
+    var names: Set<ArraySlice<UInt8>> = []
+    if let twice = entries.first(where: { !names.insert($0.bytes).inserted }) { throw .repeatedEntry(twice.name) }
     // A few bytes could count as many entries.
     let ordered = entries.sorted { $0.range.lowerBound < $1.range.lowerBound }
     if let overlap = zip(ordered, ordered.dropFirst()).first(where: { $0.range.upperBound > $1.range.lowerBound }) {
@@ -82,19 +84,19 @@ package struct ZipArchive: Sendable {
     let nameEnd = at + 46 + file.number(2, at: at + 28)
     position = nameEnd + file.number(2, at: at + 30) + file.number(2, at: at + 32)
     guard position <= end else { throw .malformed(at: at) }
-    let name = String(decoding: file[at + 46..<nameEnd], as: UTF8.self)
-    guard packed != 0xFFFF_FFFF, size != 0xFFFF_FFFF else { throw .unsupported(entry: name) }
+    let name = file[at + 46..<nameEnd]
+    guard packed != 0xFFFF_FFFF, size != 0xFFFF_FFFF else { throw .unsupported(entry: String(decoding: name, as: UTF8.self)) }
     guard local + 30 <= directory, file[local...].starts(with: [0x50, 0x4B, 3, 4]) else { throw .malformed(at: at) }
     // The local header has its own lengths, and must have the same name.
     let (localName, start) = (local + 30, local + 30 + file.number(2, at: local + 26) + file.number(2, at: local + 28))
     guard start + packed <= directory, method != 0 || packed == size,
-      file[localName..<localName + file.number(2, at: local + 26)] == file[at + 46..<nameEnd]
+      file[localName..<localName + file.number(2, at: local + 26)] == name
     else { throw .malformed(at: local) }
     let (range, data) = (local..<start + packed, start..<start + packed)
-    return Entry(name: name, size: size, method: method, checksum: file.number(4, at: at + 16), range: range, data: data)
+    return Entry(bytes: name, size: size, method: method, checksum: file.number(4, at: at + 16), range: range, data: data)
   }
 
-  package func entry(named name: String) -> Entry? { entries.first { $0.name == name } }
+  package func entry(named name: String) -> Entry? { entries.first { $0.bytes.elementsEqual(name.utf8) } }
 
   /// Begins to expand an entry of at most `limit` bytes.
   package func expansion(of entry: Entry, limit: Int = .max) throws(Problem) -> Expansion {

@@ -206,6 +206,13 @@ import TestSupport
     #expect(throws: FirmwareFileError.partSize(.softdeviceBootloader, initPacket: 21, file: 20)) { try FirmwareFile.recognize(file) }
   }
 
+  /// Names differ if their bytes differ, also where Unicode has them as equal. To find out takes seconds for a hostile name.
+  @Test func namesInAnArchiveAreBytes() throws {
+    let archive = try ZipArchive(Fixture.zip([.init(name: "\u{E9}", contents: [1]), .init(name: "e\u{301}", contents: [2])]))
+    #expect(archive.entries.count == 2)
+    #expect(try archive.entry(named: "e\u{301}").map { try archive.contents(of: $0, limit: 1) } == [2])
+  }
+
   /// The files of a package share one limit, so that many of them do not expand to more than one may.
   @Test func theFilesOfAPackageShareALimit() throws {
     let archive = try ZipArchive(Fixture.package())

@@ -131,15 +131,11 @@ import BluetoothLECompression
     left.entries -= archive.entries.count
     for entry in archive.entries.sorted(by: { $0.size > $1.size }) {
       try await step()
-      var beginning: [UInt8] = []
-      do { beginning = try await contents(of: entry, in: archive, most: 512) } catch let error as ZipArchive.Problem {
-        problem = problem ?? error
-      }
-      if try await TraceReader.isTrace(Array(beginning.prefix(512))) {
-        do { return try await contents(of: entry, in: archive) } catch let error as ZipArchive.Problem { problem = problem ?? error }
-      } else if !beginning.isEmpty, !beginning.prefix(512).contains(0), texts.count < 16 {
-        texts.append(entry)
-      }
+      do {
+        let beginning = try await contents(of: entry, in: archive, most: 512)
+        if try await TraceReader.isTrace(Array(beginning.prefix(512))) { return try await contents(of: entry, in: archive) }
+        if !beginning.isEmpty, !beginning.prefix(512).contains(0), texts.count < 16 { texts.append(entry) }
+      } catch let error as ZipArchive.Problem { problem = problem ?? error }
     }
     for entry in texts {
       do {
