@@ -25,9 +25,13 @@ package protocol BearerServer: AnyObject {
   /// The bearer cuts the response at ATT_MTU. If the response is nil, the server may call `Bearer.respond` later.
   func serve(_ request: Request) -> (response: Response?, then: [@LoopActor () -> Void])
   func execute(_ command: ATTCommand)
+  /// Reports that the bearer answers Exchange MTU with `Bearer.announced`.
+  func announced(_ mtu: UInt16)
   /// Reports the end of the bearer once, with the error that closed it.
   func closed(_ error: any Error)
 }
+
+extension BearerServer { package func announced(_ mtu: UInt16) {} }
 
 /// An ATT bearer on one channel, for a client and a server. Performs the actions that `BearerState` decides on.
 @LoopActor
@@ -150,6 +154,15 @@ package final class Bearer {
   /// Sets the MTU for the next Exchange MTU, 23…517. Does nothing if the peer has already received an MTU.
   package func offer(rxMTU wanted: Int) { state.offer(rxMTU: wanted) }
 
+  /// The number with which the bearer answers Exchange MTU in place of its Rx MTU, for a device that misbehaves on purpose. Nil for none.
+  package var announced: UInt16? { didSet { if let announced { offer(rxMTU: Int(announced)) } } }
+
+  private func exchanging(_ answer: [UInt8]) -> [UInt8] {
+    guard let announced, answer.first == ATTOpcode.response(.exchangeMTU).rawValue else { return answer }
+    server?.announced(announced)
+    return Response.exchangeMTU(serverRxMTU: announced).bytes
+  }
+
   /// Sends a command immediately, even while a request is outstanding. Call `waitUntilWritable` first to limit the queue.
   package func send(_ command: ATTCommand) {
     EventLoop.shared.spendStep()
@@ -226,6 +239,15 @@ package final class Bearer {
   /// Sends the delayed response to a request for which `BearerServer.serve` returned nil.
   package func respond(_ response: Response) { sendAnswer(state.answer(response)) }
 
+  /// Sends any bytes in place of a response. Sends nothing if they exceed `largestPDU`.
+  package func respond(octets: [UInt8]) { if octets.count <= largestPDU { sendAnswer(octets) } }
+
+  /// Encodes a response, and cuts the PDU at ATT_MTU.
+  package func encoded(_ response: Response) -> [UInt8] { state.answer(response) }
+
+  /// The largest PDU that the channel can carry, in bytes.
+  package var largestPDU: Int { channel.largestPDU }
+
   private func sendAnswer(_ bytes: [UInt8]) {
     if let waiting = channel.unacknowledged, waiting >= Self.answerLimit { faults.unanswered &+= 1 } else { sendNow(bytes) }
   }
@@ -265,7 +287,7 @@ package final class Bearer {
   private func perform(_ action: BearerState.Action) {
     switch action {
     case .send(let bytes): put(bytes)
-    case .answer(let bytes): sendAnswer(bytes)
+    case .answer(let bytes): sendAnswer(exchanging(bytes))
     case .startTimer(let answer): startTimer(answer)
     case .stopTimer(.response):
       responseTimer?.cancel()

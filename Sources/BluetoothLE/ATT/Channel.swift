@@ -16,6 +16,8 @@ package protocol Channel: AnyObject {
   var isWritable: Bool { get }
   /// The number of sent PDUs that the peer's link layer has not acknowledged. Nil if the transport does not report acknowledgments.
   var unacknowledged: Int? { get }
+  /// The largest PDU that the channel can carry, in bytes, even beyond ATT_MTU.
+  var largestPDU: Int { get }
   /// The handler that runs when the peer's link layer may have acknowledged PDUs. Never runs if `unacknowledged` is nil.
   var onAcknowledgement: (@LoopActor () -> Void)? { get set }
   /// Closes only the channel. The link stays up until its owner disconnects it. Idempotent.
@@ -25,6 +27,7 @@ package protocol Channel: AnyObject {
 extension Channel {
   package var isWritable: Bool { false }
   package var unacknowledged: Int? { nil }
+  package var largestPDU: Int { 0xFFFF }
   package var onAcknowledgement: (@LoopActor () -> Void)? {
     get { nil }
     set {}

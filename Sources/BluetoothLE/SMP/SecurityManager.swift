@@ -60,6 +60,8 @@ package final class SecurityManager {
   package var onEncrypted: (@LoopActor (LinkSecurity, PairingResult?) -> Void)?
   /// The handler that runs when a pairing or an encryption has ended, with or without success.
   package var onEnd: (@LoopActor () -> Void)?
+  /// The handler of pairings that the peer started and `acceptance` refused.
+  package var onRefusal: (@LoopActor (PairingFailedReason) -> Void)?
   /// The user who answers the questions of a pairing that the peer starts.
   package var user: (any PairingUser)?
 
@@ -125,7 +127,13 @@ package final class SecurityManager {
 
   // MARK: From the link
 
-  package func receive(_ pdu: [UInt8]) { perform(pairing.receive(pdu)) }
+  package func receive(_ pdu: [UInt8]) {
+    let actions = pairing.receive(pdu)
+    perform(actions)
+    if case .refuse(let reason) = acceptance, case .pairingRequest? = try? PairingPDU(parsing: pdu), actions == [.send(.failed(reason))] {
+      onRefusal?(reason)
+    }
+  }
 
   package func longTermKeyRequested(ediv: UInt16, rand: UInt64) { perform(pairing.longTermKeyRequested(ediv: ediv, rand: rand)) }
 

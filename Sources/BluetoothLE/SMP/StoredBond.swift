@@ -109,7 +109,7 @@ extension LinkRole {
 
 extension Bond {
   /// Returns whether an IRK resolves a resolvable private address.
-  static func resolves(_ address: Address, irk: UInt128) -> Bool {
+  package static func resolves(_ address: Address, irk: UInt128) -> Bool {
     Toolbox.ah(irk: irk, prand: UInt32(address.rawValue >> 24)) == UInt32(address.rawValue & 0xFF_FFFF)
   }
 

@@ -94,6 +94,9 @@ final class L2CAPSocket: Channel, SecuredSocket {
 
   var isWritable: Bool { !isOver && !socket.hasBacklog }
 
+  /// The kernel's limit for the fixed channel. It refuses longer PDUs with EMSGSIZE.
+  var largestPDU: Int { 672 }
+
   func waitUntilWritable(until deadline: LoopClock.Instant?) async throws -> Bool {
     do { return try await socket.waitForRoom(until: deadline) } catch let error as Errno { throw ended(error) }
   }

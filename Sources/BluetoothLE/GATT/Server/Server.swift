@@ -14,6 +14,14 @@ package final class Server: BearerServer {
   package let bearer: Bearer
   /// The handler that permits, refuses or delays a request or command before the server reads or writes a value. Nil permits all.
   package var onAccess: (@LoopActor (ServerSession.Access) -> Decision)?
+  /// The handler that sees each request or command first, with the attributes that it concerns. Nil goes on without a decision.
+  package var onRequest: (@LoopActor ([AttributeHandle], ServerSession.Intent) -> Decision?)?
+  /// The handler that runs after the server has sent a value in the response to a read request, except when a long read continues.
+  package var onRead: (@LoopActor (AttributeHandle, [UInt8]) -> Void)?
+  /// The handler of each notification and indication, with the value as sent. An indication may still wait for earlier confirmations.
+  package var onSend: (@LoopActor (AttributeHandle, [UInt8], _ isIndication: Bool) -> Void)?
+  /// The handler of false answers to Exchange MTU.
+  package var onAnnouncedMTU: (@LoopActor (UInt16) -> Void)?
   /// The handler that runs after the server has written a value and has sent the response to a request.
   package var onWrite: (@LoopActor (AttributeHandle, [UInt8], ServerSession.WriteKind) -> Void)?
   /// The handler of CCCD writes, with the characteristic's value handle and the new bits: bit 0 notifications, bit 1 indications.
@@ -21,14 +29,22 @@ package final class Server: BearerServer {
   /// The handler that runs once after the bearer closes, with the error that closed it.
   package var onClosed: (@LoopActor (any Error) -> Void)?
 
-  /// The decision of `onAccess` on one request or command: an error, a delay, or no response.
+  /// The decision of `onRequest` or `onAccess` on one request or command: an error, a delay, another response or none.
   package struct Decision {
     /// The ATT error code with which the server refuses the request. Nil accepts it. The server drops a refused command silently.
     package var error: ErrorCode?
+    /// The handle in the Error Response. Nil means the handle of the request or access.
+    package var handle: AttributeHandle?
+    /// Whether the request or command takes effect. Only `onRequest` can prevent it.
+    package var isPerformed = true
     /// The time by which the server delays the response. The server still reads or writes the value immediately.
     package var delay: Duration = .zero
     /// Whether the server responds to the request. The request takes effect in both cases.
     package var isAnswered = true
+    /// The bytes that the server sends in place of the response. It sends nothing if they exceed `Bearer.largestPDU`.
+    package var octets: [UInt8]?
+    /// The number of bytes at the start of the response that the server sends, counted from the opcode. Nil sends all.
+    package var length: Int?
     /// The action that the server performs after the response to a request, or after a command. Nil performs none.
     package var then: (@LoopActor () -> Void)?
 
@@ -66,42 +82,76 @@ package final class Server: BearerServer {
     set { session.security = newValue }
   }
 
+  /// The CCCD bits that the client wrote, by value handle. Set them to restore those of a bonded client.
+  package var configurations: [AttributeHandle: UInt16] {
+    get { session.configurations }
+    set { session.configurations = newValue }
+  }
+
   // MARK: BearerServer
 
   package func serve(_ request: Request) -> (response: Response?, then: [@LoopActor () -> Void]) {
-    var outcome = Decision()
+    var outcome = onRequest?(session.targets(of: request, mtu: bearer.mtu, store.database), .init(request)) ?? Decision()
+    let last = outcome.then.map { [$0] } ?? []
+    if let error = outcome.error {
+      session.dropPreparedWrites(of: request)
+      return (inTime(.error(request: request.opcode, handle: outcome.handle ?? request.handle, code: error), outcome), last)
+    }
+    guard outcome.isPerformed else { return (nil, last) }
     var then: [@LoopActor () -> Void] = []
-    for access in onAccess == nil ? [] : session.accesses(of: request, mtu: bearer.mtu, store.database) {
+    let accesses = onAccess == nil && onRead == nil ? [] : session.accesses(of: request, mtu: bearer.mtu, store.database)
+    for access in accesses {
       guard let decision = onAccess?(access) else { break }
       outcome.delay = max(outcome.delay, decision.delay)
       outcome.isAnswered = outcome.isAnswered && decision.isAnswered
       if let error = decision.error {
         session.dropPreparedWrites(of: request)
         let refusal = Response.error(request: request.opcode, handle: access.handle, code: error)
-        return (inTime(refusal, outcome), decision.then.map { [$0] } ?? [])
+        return (inTime(refusal, outcome), (decision.then.map { [$0] } ?? []) + last)
       }
       if let next = decision.then { then.append(next) }
     }
     let (response, events) = session.answer(request, mtu: bearer.mtu, &store.database)
     let performing: [@LoopActor () -> Void] = events.map { event in { self.perform(event) } }
-    return (inTime(response, outcome), performing + then)
+    return (inTime(response, outcome), performing + (outcome.isAnswered ? reads(accesses, response) : []) + then + last)
+  }
+
+  /// Returns the actions that report the values in a response to a read request.
+  private func reads(_ accesses: [ServerSession.Access], _ response: Response) -> [@LoopActor () -> Void] {
+    guard let onRead, !accesses.isEmpty else { return [] }
+    if case .error = response { return [] }
+    return accesses.compactMap { access in
+      guard case .read(let handle) = access, let value = store.database[handle].map({ session.value(of: $0) }) else { return nil }
+      return { onRead(handle, value) }
+    }
   }
 
   /// Returns the response to send now. Returns nil if `decision` forbids or delays the response. Schedules a delayed response.
   private func inTime(_ response: Response, _ decision: Decision) -> Response? {
-    guard decision.isAnswered, decision.delay > .zero else { return decision.isAnswered ? response : nil }
+    guard decision.isAnswered else { return nil }
+    let octets = decision.octets ?? decision.length.map { Array(bearer.encoded(response).prefix(max(0, $0))) }
+    guard decision.delay > .zero else {
+      guard let octets else { return response }
+      bearer.respond(octets: octets)
+      return nil
+    }
     guard late.count < Self.mostLate else { return nil }
     lateCount += 1
     let number = lateCount
     late[number] = EventLoop.shared.schedule(after: decision.delay) { [weak self] in
       guard let self else { return }
       late[number] = nil
-      if closed == nil { bearer.respond(response) }
+      guard closed == nil else { return }
+      if let octets { bearer.respond(octets: octets) } else { bearer.respond(response) }
     }
     return nil
   }
 
   package func execute(_ command: ATTCommand) {
+    guard case .write(let handle, _) = command else { return }
+    let outcome = onRequest?([handle], .command)
+    defer { outcome?.then?() }
+    guard outcome?.error == nil, outcome?.isPerformed ?? true else { return }
     guard let onAccess, let access = session.access(of: command, store.database) else {
       for event in session.execute(command, &store.database) { perform(event) }
       return
@@ -110,6 +160,8 @@ package final class Server: BearerServer {
     if decision.error == nil { for event in session.execute(command, &store.database) { perform(event) } }
     decision.then?()
   }
+
+  package func announced(_ mtu: UInt16) { onAnnouncedMTU?(mtu) }
 
   package func closed(_ error: any Error) {
     for timer in late.values { timer.cancel() }
@@ -138,12 +190,18 @@ package final class Server: BearerServer {
   package func notify(_ handle: AttributeHandle, _ value: [UInt8]) -> Bool {
     guard closed == nil, isSent(handle, 1) else { return false }
     bearer.notify(HandleValue(handle, value))
+    onSend?(handle, Array(value.prefix(bearer.mtu - 3)), false)
     return true
   }
 
   /// Sends an indication after the client confirms all earlier ones. Does nothing unless a subscription or `unasked` allows it.
-  package func indicateWhenFree(_ handle: AttributeHandle, _ value: [UInt8]) {
-    if isSent(handle, 2) { bearer.indicate(HandleValue(handle, value)) }
+  /// - Returns: the wait for the confirmation, as `Bearer.indicate`. Nil if the server sends nothing.
+  @discardableResult
+  package func indicateWhenFree(_ handle: AttributeHandle, _ value: [UInt8]) -> Wait<Bool>? {
+    guard isSent(handle, 2) else { return nil }
+    let confirmation = bearer.indicate(HandleValue(handle, value))
+    if closed == nil { onSend?(handle, Array(value.prefix(bearer.mtu - 3)), true) }
+    return confirmation
   }
 
   /// Stops serving and closes the bearer. Idempotent.

@@ -283,6 +283,34 @@ extension ServerSession {
 
   // MARK: Foresight
 
+  /// The purpose of a request or command.
+  package enum Intent: Sendable {
+    case read, write, command
+    /// A Prepare Write Request, or any request that accesses no value.
+    case other
+
+    init(_ request: Request) {
+      switch request {
+      case .read, .readBlob, .readMultiple, .readMultipleVariable, .readByType: self = .read
+      case .write, .executeWrite: self = .write
+      default: self = .other
+      }
+    }
+  }
+
+  /// Returns the attributes whose values a request reads or writes, whether or not the server permits it. None for a discovery request.
+  func targets(of request: Request, mtu: Int, _ database: AttributeDatabase) -> [AttributeHandle] {
+    switch request {
+    case .read(let handle), .readBlob(let handle, _), .write(let handle, _), .prepareWrite(let handle, _, _): return [handle]
+    case .readMultiple(let handles), .readMultipleVariable(let handles): return handles
+    case .readByType(let range, let type) where !AttributeDatabase.isDeclaration(type) && range.isValid:
+      if case .readByType(let items)? = try? readByType(range, type, mtu, database) { return items.map(\.handle) }
+      return database.attributes(in: range.start...range.end).first { $0.type == type }.map { [$0.handle] } ?? []
+    case .executeWrite(flags: 1): return prepared.map(\.handle)
+    default: return []
+    }
+  }
+
   /// A read or write of an attribute value that a permitted request or command causes. Excludes writes of a CCCD.
   package enum Access: Sendable, Equatable {
     case read(AttributeHandle)
