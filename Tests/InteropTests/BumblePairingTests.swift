@@ -170,7 +170,7 @@ import TestSupport
     }
 
     func connected(_ channel: any Channel) {
-      guard let manager = (channel as? any DeviceChannel)?.security else { return }
+      guard let manager = (channel as? any DeviceChannel)?.manager else { return }
       manager.user = person
       if let parameters = next.first { manager.acceptance = .accept(parameters) }
       var result: PairingResult?

@@ -22,11 +22,16 @@ package protocol AdvertiserDescription {
   @LoopActor func advertiser(seed: UInt64) -> any Advertiser
 }
 
-/// A channel through which a simulated device can delay PDUs, lose radio contact or make the central's controller fail.
+/// A channel through which a device can delay PDUs, lose radio contact or make the central's controller fail.
 @LoopActor
 package protocol DeviceChannel: Channel {
-  /// The Security Manager of the link, as peripheral. It refuses to pair until the device says otherwise.
-  var security: SecurityManager { get }
+  /// The central's address on the link.
+  var peer: PeerAddress { get }
+  /// The Security Manager of the link, as peripheral. It refuses to pair until the device says otherwise. Nil if the kernel pairs.
+  var manager: SecurityManager? { get }
+  /// The level of the link's encryption, if others than `manager` can change it.
+  var securityLevel: SecurityLevel { get }
+  var onSecurityLevel: (@LoopActor (SecurityLevel) -> Void)? { get set }
   /// Keeps the device's firmware busy for `time`. Received PDUs wait in the buffers of the firmware.
   func keepBusy(for time: Duration)
   /// Makes the central's controller fail with a vendor-specific hardware code.
@@ -37,6 +42,14 @@ package protocol DeviceChannel: Channel {
   func abandon()
   /// Disconnects the central, which receives `reason`.
   func terminate(reason: ControllerErrorCode)
+}
+
+extension DeviceChannel {
+  package var securityLevel: SecurityLevel { .unencrypted }
+  package var onSecurityLevel: (@LoopActor (SecurityLevel) -> Void)? {
+    get { nil }
+    set {}
+  }
 }
 
 /// The content and the schedule of a device's advertisements.

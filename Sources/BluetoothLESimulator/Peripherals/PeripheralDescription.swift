@@ -22,6 +22,8 @@ package struct PeripheralDescription: Sendable {
   /// The template from which the device computes `advertising.data`. Nil if the data never changes.
   var advertisement: AdvertisementTemplate?
   var scanResponse: AdvertisementTemplate?
+  /// The faults that the device makes from the beginning.
+  package var faults: [PeripheralLine.Fault] = []
   /// How the device takes updates of its firmware. Nil if it does not.
   package var update: (any UpdateDescription)?
 

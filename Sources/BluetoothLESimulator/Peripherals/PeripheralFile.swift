@@ -40,8 +40,7 @@ package enum PeripheralFile {
     "name", "address", "comment", "appearance", "complete", "connectable", "interval_ms", "rssi", "advertisement", "scan_response", "mtu",
     "data_length", "phys",
     "packets_per_event", "starts_after_ms", "failing_connections", "link", "firmware", "security", "variables", "timers", "on_connect",
-    "on_disconnect", "update",
-    "services",
+    "on_disconnect", "update", "faults", "services",
   ]
 
   /// Reads one peripheral. If `device` is not nil, the peripheral answers the commands of that device file.
@@ -92,6 +91,7 @@ package enum PeripheralFile {
       (peripheral.advertising.scanResponse, peripheral.scanResponse) = try advertisements.data(value)
     }
     if let value = fields["security"] { peripheral.security = try SecurityReader.read(value) }
+    if let value = fields["faults"] { peripheral.faults = try faults(value, database) }
     if let value = fields["mtu"] { peripheral.mtu = try value.integer(23...517) }
     if let value = fields["data_length"] { peripheral.linkLimits.dataLength = try value.integer(27...251) }
     if let value = fields["phys"] { peripheral.linkLimits.phys = try phys(value) }
@@ -102,6 +102,24 @@ package enum PeripheralFile {
     if let value = fields["link"] { try LinkReader.read(value, into: &peripheral.linkLimits) }
     peripheral.update = update
     return peripheral
+  }
+
+  /// Reads lines that begin with `fault`.
+  private static func faults(_ entry: FileEntry, _ database: AttributeDatabase) throws(FileEntryError) -> [PeripheralLine.Fault] {
+    var (faults, plan): ([PeripheralLine.Fault], FaultPlan) = ([], FaultPlan())
+    for item in try entry.bounded() {
+      let text = try item.string()
+      let line: PeripheralLine?
+      do { line = try PeripheralLineParser.parse(text) } catch let error as PeripheralLineError { throw item.error("\(error)") } catch {
+        throw item.error("Close the quotation mark, and use one line.")
+      }
+      guard case .fault(let fault)? = line, fault != .off else { throw item.error("Use a line such as \"fault ffe1 error 0x0e\".") }
+      do { try plan.add(fault, database) } catch let error as PeripheralLineError { throw item.error("\(error)") } catch {
+        throw item.error("Not exactly one attribute matches in \(DisplayText.quote(text)).")
+      }
+      faults.append(fault)
+    }
+    return faults
   }
 
   /// Reads the names and the initial values of a peripheral's variables.

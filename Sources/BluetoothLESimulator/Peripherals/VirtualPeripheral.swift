@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package import BluetoothLE
 
-/// A virtual peripheral that advertises, serves each link and reacts as its `PeripheralDescription` says.
+/// A peripheral that advertises, serves each link and reacts as its `PeripheralDescription` says. It is simulated, or on a radio.
 /// Values, variables, timers and counters survive a disconnection. A client's configurations and prepared writes do not.
 /// When the last client disconnects, the device drops collected bytes and waiting actions.
-/// Without a connection, the device runs no loop timer. It catches up when a scanner or a central next needs the device.
+/// Without a connection and without an observer, the device runs no loop timer. It catches up when a scanner or a central next needs it.
 @LoopActor
 package final class VirtualPeripheral: Advertiser {
   /// The description that runs now. A device that takes updates may have another one after each start.
@@ -12,14 +12,18 @@ package final class VirtualPeripheral: Advertiser {
   /// The attributes with their current values, which all clients share.
   package let store: AttributeStore
 
-  private struct Link {
+  struct Link {
     let server: Server
     /// The channel to the central. Nil if the radio's channel is not a `DeviceChannel`.
     let channel: (any DeviceChannel)?
   }
-  private var links: [Link] = []
+  private(set) var links: [Link] = []
   private var servers: [Server] { links.map(\.server) }
-  private var bonds: [PeerAddress: Bond] = [:]
+  /// The bonds by the address of the central on its link.
+  var bonds: [PeerAddress: Bond] = [:]
+  /// The observer of what happens, for a device on a radio.
+  package weak var observer: (any DeviceObserver)? { didSet { arm() } }
+  var faults = FaultPlan()
   private var machine: PeripheralMachine
   private var timer: LoopTimer?
   /// The due time of `timer` in nanoseconds. Nil if no timer runs.
@@ -38,9 +42,11 @@ package final class VirtualPeripheral: Advertiser {
   /// - Parameter wallClock: The initial time of the device's clock, in nanoseconds since 1970-01-01T00:00:00Z.
   package init(_ description: PeripheralDescription, seed: UInt64 = 1, wallClock: Int64 = EventLoop.shared.wallClock) {
     firmware = description.update?.firmware(description)
+    let faults = description.faults
     let description = firmware?.running ?? description
     (self.description, self.seed) = (description, seed)
     store = AttributeStore(description.database)
+    for fault in faults { try? self.faults.add(fault, description.database) }
     machine = Self.machine(description, seed, wallClock)
     countFromZero()
     firmware?.host = self
@@ -80,7 +86,9 @@ package final class VirtualPeripheral: Advertiser {
     let server = Server(store: store, bearer: Bearer(channel, rxMTU: description.mtu))
     let deviceChannel = channel as? any DeviceChannel
     links.append(Link(server: server, channel: deviceChannel))
-    if let security = description.security, let manager = deviceChannel?.security { secure(server, security, manager) }
+    if let deviceChannel { secure(server, deviceChannel) }
+    apply(faults, to: server, deviceChannel)
+    observe(server, deviceChannel?.peer)
     server.unasked = description.behaviours.compactMapValues(\.unasked)
     server.onAccess = { [weak self, weak server] access in
       if case .write(let handle, let value, _) = access, let server,
@@ -90,30 +98,28 @@ package final class VirtualPeripheral: Advertiser {
       }
       return self?.accessed(access) ?? Server.Decision()
     }
-    server.onWrite = { [weak self] handle, value, _ in self?.written(handle, value) }
-    server.onSubscription = { [weak self] handle, bits in self?.configured(handle, bits) }
-    server.onClosed = { [weak self, weak server] _ in self?.closed(server) }
+    let peer = deviceChannel?.peer
+    server.onWrite = { [weak self] handle, value, kind in
+      self?.report(.written(kind), peer, handle, value)
+      self?.written(handle, value)
+    }
+    server.onSubscription = { [weak self] handle, bits in
+      self?.report(bits == 0 ? .unsubscribed : .subscribed(bits), peer, handle)
+      self?.configured(handle, bits)
+    }
+    server.onClosed = { [weak self, weak server] error in
+      self?.closed(server)
+      self?.report(.disconnected(error), peer)
+    }
+    report(.connected, peer)
     for handle in server.unasked.keys.sorted() { subscriptionChanged(handle) }
     begin(description.onConnect)
     server.start()
   }
 
   package func restore(_ bond: Bond, with central: PeerAddress) {
-    guard let security = description.security, !security.forgets else { return }
+    guard let security = description.security, !security.forgets, !description.faults.contains(.forgetBonds) else { return }
     bonds[central] = bond
-  }
-
-  private func secure(_ server: Server, _ security: DeviceSecurity, _ manager: SecurityManager) {
-    let peer = manager.pairing.peer
-    manager.bond = bonds[peer]
-    manager.acceptance = security.acceptance
-    manager.user = DeviceUser(passkey: security.passkey)
-    // Lets its user try again at once.
-    manager.onEnd = { [weak manager] in manager?.acceptance = security.acceptance }
-    manager.onEncrypted = { [weak self, weak server] level, pairing in
-      server?.security = level.isAuthenticated ? .authenticated : .encrypted
-      if let bond = pairing?.bond, !security.forgets { self?.bonds[peer] = bond }
-    }
   }
 
   package var connectionCount: Int { links.count }
@@ -138,9 +144,9 @@ package final class VirtualPeripheral: Advertiser {
 
   private func catchUp() { if let due = machine.due, due <= now { perform(machine.advance(to: now, &store.database)) } }
 
-  /// Schedules the loop timer for the next due time. Schedules none if no client is connected and no action waits.
+  /// Schedules the loop timer for the next due time. Schedules none if no client is connected, no action waits and nobody observes.
   private func arm() {
-    let due = links.isEmpty && !machine.isWaiting ? nil : machine.due
+    let due = links.isEmpty && !machine.isWaiting && observer == nil ? nil : machine.due
     guard due != armed else { return }
     timer?.cancel()
     armed = due
@@ -153,7 +159,7 @@ package final class VirtualPeripheral: Advertiser {
     }
   }
 
-  private func begin(_ actions: [Reaction.Action], _ written: [UInt8] = []) {
+  func begin(_ actions: [Reaction.Action], _ written: [UInt8] = []) {
     perform(machine.begin(actions, written: written, at: now, &store.database))
   }
 
@@ -223,9 +229,10 @@ package final class VirtualPeripheral: Advertiser {
       }
     }
     arm()
+    observer?.changed()
   }
 
-  private func disconnect(_ link: Link, _ how: Reaction.Disconnection) {
+  func disconnect(_ link: Link, _ how: Reaction.Disconnection) {
     switch (how, link.channel) {
     case (.outOfRange, let channel?): channel.cut()
     case (.terminate(let reason), let channel?) where reason != .remoteUserTerminated: channel.terminate(reason: reason)
@@ -263,7 +270,7 @@ package final class VirtualPeripheral: Advertiser {
     begin(bits == 0 ? behaviour.onUnsubscribe : behaviour.onSubscribe)
   }
 
-  private func subscriptionChanged(_ handle: AttributeHandle) {
+  func subscriptionChanged(_ handle: AttributeHandle) {
     let clients = servers.count { $0.configuration(ofValue: handle) != 0 }
     machine.subscribed(handle, clients: clients)
     let isUnasked = description.behaviours[handle]?.unasked != nil

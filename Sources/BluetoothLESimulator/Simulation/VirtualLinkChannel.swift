@@ -10,6 +10,8 @@ package final class VirtualLinkChannel: DeviceChannel {
   package var otherChannels: (@LoopActor (ChannelIdentifier, [UInt8]) -> Void)?
 
   package let security: SecurityManager
+  package var manager: SecurityManager? { security }
+  package var peer: PeerAddress { link.initiator }
 
   private let link: VirtualLink
   private var pending: [ChannelEvent] = []
