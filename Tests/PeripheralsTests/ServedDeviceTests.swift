@@ -1,5 +1,6 @@
-import BluetoothLESimulator
 import TestSupport
+
+@testable import BluetoothLESimulator
 
 /// A device on a radio: its advertisements, centrals, lines, and what it remembers of bonded centrals.
 @Suite(.timeLimit(.minutes(15))) struct ServedDeviceTests {
@@ -322,6 +323,25 @@ import TestSupport
     #expect(central.bits(in: fixture.description.database).isEmpty)
     central.subscriptions = [.init(handle: ff01, uuid: UUID(0xFF01), bits: 1)]
     #expect(central.bits(in: fixture.description.database) == [ff01: 1])
+  }
+
+  /// Many centrals pair, with private addresses: the device forgets the oldest ones.
+  @Test(.onLoop) @LoopActor func keepsAsManyCentralsAsItCan() async throws {
+    let fixture = try ServedFixture("\"security\": {}, ")
+    try await fixture.device.start()
+    for number: UInt64 in 1...300 {
+      let identity = PeerAddress(Address(rawValue: number), .public)
+      let manager = SecurityManager(
+        Pairing(role: .peripheral, own: Self.peer, peer: PeerAddress(Address(rawValue: 0xC0_00_00_00_00_00 + number), .random)))
+      let (_, link) = fixture.radio.connect(number, manager: manager)
+      let bond = Bond(identity: identity, irk: nil, keys: [LongTermKey(key: 1, security: Self.security)], method: .justWorks)
+      manager.onEncrypted?(Self.security, PairingResult(method: .justWorks, security: Self.security, bond: bond))
+      await link.disconnect(reason: .remoteUserTerminated)
+    }
+    try await EventLoop.shared.sleep(for: .seconds(1))
+    #expect(fixture.device.centrals.count == 256 && fixture.device.centrals.last?.identity.address.rawValue == 300)
+    #expect(fixture.device.device.bonds.isEmpty && fixture.device.device.connectionCount == 0)
+    await fixture.device.end()
   }
 
   /// A device can claim any identity. Its weaker bond replaces no other.

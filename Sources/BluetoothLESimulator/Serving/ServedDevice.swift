@@ -37,6 +37,7 @@ package final class ServedDevice {
   private var applying: Task<Void, Never>?
   private var timer: LoopTimer?
   private lazy var refreshes = DeferredAction { [weak self] in self?.refresh() }
+  private static let mostCentrals = 256
   private static let shortestRefresh = Duration.milliseconds(100)
 
   /// Creates a device on a host. Writes the Database Hash into the characteristic 2b2a, if the description has it.
@@ -87,6 +88,8 @@ package final class ServedDevice {
     await applying?.value
     await peripheral.end()
     peripheral.onCentral = nil
+    // Timers of the device end.
+    device.observer = nil
   }
 
   // MARK: Advertising
@@ -141,6 +144,12 @@ package final class ServedDevice {
     device.connected(channel)
   }
 
+  /// Adds a bonded central, in place of the oldest one if there are too many.
+  private func add(_ central: BondedCentral) {
+    if centrals.count >= Self.mostCentrals { centrals.removeFirst() }
+    centrals.append(central)
+  }
+
   /// Stores the subscriptions of a bonded central.
   private func remember(_ peer: PeerAddress) {
     guard let (server, identity) = known[peer], let index = centrals.firstIndex(where: { $0.identity == identity }) else { return }
@@ -174,7 +183,9 @@ extension ServedDevice: DeviceObserver {
     guard let peer = event.peer else { return }
     switch event.kind {
     case .subscribed, .unsubscribed: remember(peer)
-    case .disconnected: known[peer] = nil
+    case .disconnected:
+      // The address may be private. `centrals` has the bond for the next link.
+      (known[peer], device.bonds[peer]) = (nil, nil)
     default: break
     }
   }
@@ -187,12 +198,12 @@ extension ServedDevice: DeviceObserver {
       if let old = centrals.first(where: { $0.identity == bond.identity })?.bond, bond.isWeaker(than: old) { return }
       // The central has discovered the attributes on this link, or will.
       centrals.removeAll { $0.identity == bond.identity }
-      centrals.append(BondedCentral(identity: bond.identity, bond: bond, databaseHash: hash))
+      add(BondedCentral(identity: bond.identity, bond: bond, databaseHash: hash))
       known[peer] = (server, bond.identity)
       onCentrals?()
     } else if known[peer] == nil, pairing == nil {
       if channel.manager == nil, !centrals.contains(where: { $0.mayBe(peer) }) {
-        centrals.append(BondedCentral(identity: peer, bond: nil, databaseHash: hash))
+        add(BondedCentral(identity: peer, bond: nil, databaseHash: hash))
         happened(ServedEvent(.paired(nil), peer))
         onCentrals?()
       }
