@@ -238,6 +238,13 @@ import TestSupport
     #expect(records.contains { $0.string("event") == "value" && $0.string("value") == "01" })
   }
 
+  /// Elsewhere, a lost connection ends the session of `connect`.
+  @Test func aSessionOfOneDeviceSurvivesTheRestart() throws {
+    let lines = "update \(try file()) --yes\nfirmware list\n"
+    let result = try Blectl.run(["connect", "Sensor"], input: Array(lines.utf8), adapter: try Self.devices())
+    #expect(result.status == 0 && result.text.contains(/2\.0\.0\.7 +active confirmed/), "\(result.text) \(result.errors)")
+  }
+
   @Test func imagesStepByStep() throws {
     let steps = "firmware upload \(try file()) --yes; firmware list; firmware test 0000; firmware info"
     let result = try Blectl.run(["-k", "-e", steps, "Sensor"], adapter: try Self.devices())

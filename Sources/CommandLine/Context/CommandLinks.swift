@@ -19,6 +19,8 @@ package protocol CommandLinks: DeviceLinks {
   func abandon(_ connection: Connection) async
   /// Keeps a connection for later commands, with the subscriptions of the one that was abandoned. Only a session does.
   func keep(_ connection: Connection) async throws
+  /// Tells a session whether the command connects again by itself after a lost connection, which then does not end the session.
+  func setReconnecting(_ isReconnecting: Bool)
 }
 
 /// The links of a command on the command line.
@@ -42,4 +44,5 @@ extension CommandLinks {
   package var commandID: String? { nil }
   package func abandon(_ connection: Connection) async { await session.disconnect(connection) }
   package func keep(_ connection: Connection) async throws {}
+  package func setReconnecting(_ isReconnecting: Bool) {}
 }

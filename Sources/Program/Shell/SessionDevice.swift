@@ -138,6 +138,8 @@ package final class SessionDevice {
 
   var isBeingRestored: Bool { link?.restoration != nil }
 
+  /// Whether a command restores the connection.
+  var isReconnecting = false
   /// Whether the connection is open, or may return because the session restores it.
   var mayComeBack: Bool { problem == nil || isBeingRestored }
 

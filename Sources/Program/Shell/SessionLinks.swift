@@ -112,6 +112,11 @@ final class SessionLinks: CommandLinks {
     try await adopt(connection, as: device, since: EventLoop.shared.now)
   }
 
+  func setReconnecting(_ isReconnecting: Bool) {
+    sessionDevice?.isReconnecting = isReconnecting
+    shell.changed()
+  }
+
   /// Runs `body` with a connection to the device. Disconnects a new connection at the end, unless `body` succeeds and `keepsNew` is true.
   func withDevice(
     _ request: LinkRequest, keepsNew: Bool = false, _ body: @LoopActor (Connection, SessionDevice) async throws -> Void

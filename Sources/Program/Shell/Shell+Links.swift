@@ -19,11 +19,11 @@ extension Shell {
     return device
   }
 
-  /// Waits until the connection is lost and the session does not restore it.
+  /// Waits until the connection is lost, and neither the session nor a command restores it.
   /// - Throws: The reason for the loss; CancellationError.
   func untilLost(_ device: SessionDevice) async throws {
     while true {
-      if let problem = device.problem, !device.isConnected, !device.mayComeBack { throw problem }
+      if let problem = device.problem, !device.isConnected, !device.mayComeBack, !device.isReconnecting { throw problem }
       try await untilChanged()
     }
   }

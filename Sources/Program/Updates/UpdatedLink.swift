@@ -16,6 +16,8 @@ enum UpdatedLink {
     let name = program.isEmpty && target.peer == .current ? "" : " \(ShellWords.quoteForShell(peer.typed))"
     let device = LinkedUpdateDevice(links, try await context.request(target)) { await links.abandon($0) }
     var isKept = false
+    links.setReconnecting(true)
+    defer { links.setReconnecting(false) }
     func finish() async throws {
       guard let connection = device.connection, !links.keeps(connection) else { return }
       if isKept, connection.isOpen { try await links.keep(connection) } else { await links.release(connection) }
