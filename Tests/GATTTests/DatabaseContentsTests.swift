@@ -6,7 +6,7 @@ import TestSupport
   private static func database() throws -> AttributeDatabase {
     typealias Characteristic = AttributeDatabase.CharacteristicDescription
     var glucose = AttributeDatabase.ServiceDescription(UUID(0x1808))
-    glucose.includes = [3]
+    glucose.includes = [.init(3)]
     var measurement = Characteristic(UUID(0x2A18), [.read, .indicate, .extendedProperties])
     var extended = AttributeDatabase.DescriptorDescription(.characteristicExtendedProperties)
     extended.value = [0, 0]

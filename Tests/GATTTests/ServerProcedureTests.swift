@@ -42,7 +42,7 @@ import TestSupport
 
     var wide = Service(uuid("12345678-1234-5678-1234-56789abcdef0"))
     wide.handle = 0x0030
-    wide.includes = [0]
+    wide.includes = [.init(0)]
     wide.isPrimary = false
     var first = Characteristic(uuid("12345678-1234-5678-1234-56789abcdef1"), .read)
     first.value = [7, 7]

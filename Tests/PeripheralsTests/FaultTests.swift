@@ -94,7 +94,7 @@ import TestSupport
       let value = Hex.decode(hex) ?? []
       let attribute = try await client.resolve(try Selector("ff01"))
       try await client.write(
-        value, to: ff01, plan: try WritePlan(value: value.count, properties: attribute.properties, mtu: client.mtu, mode: .long))
+        value, to: ff01, plan: try WriteProcedure(value: value.count, properties: attribute.properties, mtu: client.mtu, mode: .long))
       return "ok"
     case .subscribe(let uuid):
       guard let item = try await client.resolve(try Selector(uuid)).characteristic else { return "no characteristic" }
