@@ -14,7 +14,10 @@ package final class KernelCentral: Central, LinkController {
   private let tap: (any Tap)?
   private(set) lazy var served = KernelPeripheral(self)
   /// The path of the file with the number of the advertising instance. Nil keeps no number.
-  package var instanceFile: String?
+  package var instanceFile: String? {
+    get { served.instanceFile }
+    set { served.instanceFile = newValue }
+  }
   private(set) var table = LinkTable()
   private var scan: KernelScan?
   private(set) var links: [KernelLink] = []

@@ -104,7 +104,9 @@ final class AdvertisingInstance {
     features.dataLimit = Int(try reader.uint8("length of advertising data"))
     features.scanResponseLimit = Int(try reader.uint8("length of a scan response"))
     features.most = try reader.uint8("number of advertising instances")
-    for _ in 0..<(try reader.uint8("number of advertising instances")) { features.instances.append(try reader.uint8("advertising instance")) }
+    for _ in 0..<(try reader.uint8("number of advertising instances")) {
+      features.instances.append(try reader.uint8("advertising instance"))
+    }
     return features
   }
 }

@@ -5,6 +5,7 @@ import SystemPackage
 @LoopActor
 final class KernelPeripheral: PeripheralRole {
   var onCentral: (@LoopActor (any CentralLink) -> Void)?
+  var instanceFile: String?
   var advertisedAddress: PeerAddress? { central?.identity }
 
   private weak var central: KernelCentral?
@@ -31,7 +32,7 @@ final class KernelPeripheral: PeripheralRole {
         let management = try central.keyring.open(central.adapter)
         self.management = management
         management.observer = { [weak self] in self?.received($0) }
-        instance = try await AdvertisingInstance(central.adapter, management, file: central.instanceFile)
+        instance = try await AdvertisingInstance(central.adapter, management, file: instanceFile)
       }
       // A central that finds no listener gets no answer to any request.
       if advertising.isConnectable, listener == nil { listener = try listen(central) }
