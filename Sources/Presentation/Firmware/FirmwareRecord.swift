@@ -27,7 +27,7 @@ package enum FirmwareRecord {
     json.strings("flag_names", image.flags.names.compactMap(\.name))
     json.string("hash_type", image.hashFunction.map { "\($0)" })
     hex(&json, "hash", image.hash)
-    json.string("hash_check", image.hashCheck == .noHash ? "none" : "\(image.hashCheck)")
+    json.string("hash_check", Self.name(image.hashCheck))
     hex(&json, "running_hash", image.runningHash)
     json.string("signature", image.signature?.rawValue)
     json.bool("pure_signature", image.isPureSignature)
@@ -73,6 +73,15 @@ package enum FirmwareRecord {
     json.string("signature", packet.signature?.text)
     json.bool("debug", packet.isDebug)
     json.literals("boot_validations", packet.bootValidations.map(\.description))
+  }
+
+  private static func name(_ check: ImageFile.HashCheck) -> String {
+    switch check {
+    case .matches: "matches"
+    case .differs: "differs"
+    case .encrypted: "encrypted"
+    case .noHash: "none"
+    }
   }
 
   private static func hex(_ json: inout RecordWriter, _ key: RecordWriter.Text, _ bytes: [UInt8]?) {

@@ -154,7 +154,7 @@ extension UpdateNote {
     case .encrypted: "The image is encrypted, so its hash cannot be checked before the upload."
     case .compressed: "The image is compressed. After the restart, the device reports the hash of the decompressed image."
     case .sameContent: "The content is the same, but the signature may differ."
-    case .singleSlot: "The device has one slot for images. It may refuse an upload to it, because the running image is there."
+    case .singleSlot: "The device has one slot for images. It may refuse an upload, because this slot has the running image."
     case .noReassembly: "The device takes one write per message. A larger MTU makes the upload faster, if the device allows it."
     case .partInstalled(let index, let count): "The device already has part \(index + 1) of \(count), or a newer version of it."
     case .notBackWithin(let time): "The device did not come back within \(time.secondsText) s. Check that it runs the new firmware."
