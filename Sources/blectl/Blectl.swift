@@ -4,8 +4,9 @@ import Gatttool
 import Program
 import Scripting
 
-// HCI has a command of this name.
+// BluetoothLE has types of these names.
 import struct Program.Disconnect
+import struct Program.Peripheral
 
 /// The root command of `blectl [options] COMMAND [options] …`. The other commands parse the global options.
 struct Blectl: ParsableCommand {
@@ -23,7 +24,7 @@ struct Blectl: ParsableCommand {
     commandLine: [
       Adapters.self, Scan.self, Connect.self, Services.self, Read.self, Write.self, Notify.self, Call.self, MacFromAdv.self, SendFile.self,
       Tune.self, Clone.self, Pair.self, Unpair.self, Bonds.self, Repl.self, Peers.self, Alias.self, Config.self, Run.self, Sim.self,
-      Browse.self,
+      Peripheral.self, Browse.self,
       Decode.self, Update.self, Firmware.self, Gatttool.self, Doctor.self,
     ], option: Execute.self, standard: Repl.self,
     sessionOnly: [

@@ -25,7 +25,8 @@ import TestSupport
       Set(commands.keys) == [
         "adapters", "scan", "connect", "services", "read", "write", "notify", "call", "mac-from-adv", "send-file", "tune", "repl", "peers",
         "sim",
-        "browse", "run", "decode", "update", "firmware", "gatttool", "doctor", "alias", "config", "pair", "unpair", "bonds", "clone",
+        "peripheral", "browse", "run", "decode", "update", "firmware", "gatttool", "doctor", "alias", "config", "pair", "unpair", "bonds",
+        "clone",
       ])
     let parts = page.components(separatedBy: "\n.Sh COMMANDS\n")
     try #require(parts.count == 2)

@@ -148,7 +148,7 @@ extension AdapterSpec {
     }
   }
 
-  @LoopActor private static func peripherals(in file: String) async throws -> [PeripheralDescription] {
+  @LoopActor package static func peripherals(in file: String) async throws -> [PeripheralDescription] {
     let octets = try await InputFile.read(file, limit: 4 << 20)
     do { return try PeripheralFile.parse(octets, name: file) } catch {
       var host = SniffedHost()

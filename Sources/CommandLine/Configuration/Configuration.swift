@@ -270,6 +270,9 @@ package struct Configuration: Sendable {
   package var historyPath: String? { path("XDG_STATE_HOME", ".local/state", "history") }
   /// The folder of the key store. Nil if neither `XDG_STATE_HOME` nor `HOME` is an absolute path.
   package var bondsPath: String? { path("XDG_STATE_HOME", ".local/state", "bonds") }
+  package var centralsPath: String? { path("XDG_STATE_HOME", ".local/state", "centrals") }
+  /// The folder of the numbers of advertising instances.
+  package var instancesPath: String? { path("XDG_STATE_HOME", ".local/state", "advertising") }
   private var transfersPath: String? { path("XDG_STATE_HOME", ".local/state", "transfers") }
   private var heardPath: String? { path("XDG_STATE_HOME", ".local/state", "heard") }
   private var attributesPath: String? { path("XDG_STATE_HOME", ".local/state", "attributes") }

@@ -56,6 +56,7 @@ package final class ProcessContext {
       discovered: { discoverable = $0 }, connected: { inspect($0) }
     )
     central.onNote = { [output] in output.note($0.text) }
+    if let kernel = central as? KernelCentral { kernel.instanceFile = configuration.instancesPath.map { "\($0)/\(kernel.name)" } }
     return central
   }
 

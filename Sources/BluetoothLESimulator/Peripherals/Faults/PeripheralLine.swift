@@ -59,7 +59,7 @@ package enum PeripheralLine: Sendable, Equatable {
       case .silent: "silent"
       case .drop: "drop"
       case .truncate(let length): "truncate \(length)"
-      case .raw(let octets): "raw \(octets.isEmpty ? "''" : Hex.encode(octets))"
+      case .raw(let bytes): "raw \(bytes.isEmpty ? "''" : Hex.encode(bytes))"
       }
     }
   }
