@@ -60,6 +60,14 @@ import TestSupport
     #expect(try air.blectl("read", "MyLock", "ffe1", "-t", "1").status == 2)
   }
 
+  /// The radio disappears while no central is connected.
+  @Test func theRadioGoes() throws {
+    let air = try ListeningAir()
+    let device = try serve(air)
+    _ = air.end(SIGKILL)
+    #expect([3, 6].contains(device.wait().status))
+  }
+
   /// Mistakes are found before the radio is used.
   @Test(arguments: [
     (["--interval", "19"], "20 to 10240 ms"), (["--once", "--advertise-only"], "takes none"), (["-d", "-1"], "--duration"),

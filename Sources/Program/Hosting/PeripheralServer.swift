@@ -43,7 +43,8 @@ final class PeripheralServer {
       try await device.start()
       tell(peripheral.advertisedAddress)
       _ = try await withDeadline(limit.map { EventLoop.shared.now.advanced(by: $0) }) {
-        try await race({ try await self.over.value() }, { try await self.readLines() })
+        try await race(
+          { try await race({ try await self.over.value() }, { try await Self.untilFailure(of: radio) }) }, { try await self.readLines() })
       }
     } catch {
       await device.end()
@@ -52,6 +53,14 @@ final class PeripheralServer {
     }
     await device.end()
     reportDropped()
+  }
+
+  /// Throws the failure of the adapter, within a second. Without a connected central, nothing else reports it.
+  private static func untilFailure(of radio: any Central) async throws {
+    while true {
+      if let failure = radio.failure { throw failure }
+      try await EventLoop.shared.sleep(for: .seconds(1))
+    }
   }
 
   private static func forever() async throws { try await Wait<Void>().value() }
