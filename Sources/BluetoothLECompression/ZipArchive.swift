@@ -75,7 +75,7 @@ package struct ZipArchive: Sendable {
     self.entries = entries
   }
 
-  /// Reads an entry of the directory and its local header, and moves `position` behind it.
+  /// Reads an entry of the directory and its local header, and moves `position` to the next entry.
   private static func entry(_ file: [UInt8], _ position: inout Int, before end: Int, directory: Int) throws(Problem) -> Entry {
     let at = position
     guard at + 46 <= end, file[at...].starts(with: [0x50, 0x4B, 1, 2]) else { throw .malformed(at: at) }
@@ -135,6 +135,6 @@ package struct ZipArchive: Sendable {
 }
 
 extension [UInt8] {
-  /// Returns the number in `octets` bytes from `index`, least significant byte first. Traps without these bytes.
+  /// Returns the little-endian number of `octets` bytes at `index`. Traps if the bytes do not exist.
   fileprivate func number(_ octets: Int, at index: Int) -> Int { self[index..<index + octets].reversed().reduce(0) { $0 << 8 | Int($1) } }
 }

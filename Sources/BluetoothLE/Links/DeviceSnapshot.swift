@@ -23,7 +23,7 @@ package struct DeviceSnapshot: Sendable {
   /// The facts that the snapshot lacks, each as a sentence.
   package var gaps: [String] = []
 
-  /// What a device answered to reads and writes of one attribute.
+  /// The answers of a device to reads and writes of one attribute.
   package struct Outcome: Sendable, Equatable {
     /// The last value. Nil if the device sent none.
     package var value: [UInt8]?

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import BluetoothLE
 
-/// What the controller at one end of a link can and wants to do.
+/// The abilities and wishes of the controller at one end of a link.
 struct LinkEnd {
   /// The largest LL payload, 27–251 bytes, and the largest that this end wants to send.
   var dataLength: Int

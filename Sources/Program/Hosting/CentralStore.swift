@@ -2,7 +2,7 @@ import BluetoothLELinux
 import BluetoothLESimulator
 import CommandLine
 
-/// What served devices remember of bonded centrals: the keys in the key store, the rest in `$XDG_STATE_HOME/blectl/centrals`.
+/// The memory of served devices about bonded centrals: the keys are in the key store, the rest in `$XDG_STATE_HOME/blectl/centrals`.
 @LoopActor
 struct CentralStore {
   private let path: String?

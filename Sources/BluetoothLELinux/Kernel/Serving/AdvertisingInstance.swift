@@ -69,7 +69,7 @@ final class AdvertisingInstance {
     }
   }
 
-  /// What an adapter can advertise (Read Advertising Features).
+  /// The limits of an adapter's advertising (Read Advertising Features).
   private struct Features {
     var dataLimit = 31
     var scanResponseLimit = 31

@@ -19,7 +19,7 @@ package struct FaultPlan: Sendable {
 
   private var accesses: [AttributeHandle: Access] = [:]
   private var disconnecting: Set<AttributeHandle> = []
-  /// The number with which the device answers Exchange MTU. Nil for the right one.
+  /// The ATT_MTU that the device sends in answer to Exchange MTU, instead of its own. Nil sends its own.
   private(set) var mtu: UInt16?
   /// The reason with which the device refuses to pair. Nil if it does as its description says.
   private(set) var refusal: PairingFailedReason?

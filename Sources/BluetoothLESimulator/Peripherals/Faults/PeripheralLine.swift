@@ -69,7 +69,7 @@ package enum PeripheralLine: Sendable, Equatable {
 package struct PeripheralLineError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The wrong word. Nil if the line ends too early.
   package let word: String?
-  /// What the line needs in place of the word, such as `an attribute`.
+  /// The words that the line needs in place of the wrong one, such as `an attribute`.
   package let expected: String
   package let example: String
 
