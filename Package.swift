@@ -202,6 +202,7 @@ let package = Package(
 // Where scripts/fuzz names libFuzzer's library, there is nothing but Fuzz, and all it needs. The program is a library there.
 if let libFuzzer = Context.environment["BLECTL_LIBFUZZER"], let program = package.targets.first(where: { $0.name == "blectl" }) {
   package.targets.removeAll { $0.type == .test || $0.name == program.name }
+  package.products.removeAll { $0.name == program.name }
   package.targets += [
     .target(
       name: program.name, dependencies: program.dependencies, exclude: program.exclude + ["Main.swift"],

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The splitting of command lines by the shell's quoting. `'…'` is literal. `"…"` has `\` before `"`, `\`, `$` and `` ` ``. Elsewhere, `\`
 /// quotes any character. A `#` at the start of a word starts a comment. A `;` or a line end ends a command. Variables stay unchanged.
+/// `ShellWordReading` does the work, also for scripts (`ScriptLine`).
 package enum ShellWords {
   /// Returns the words of each command. Omits commands without words.
   package static func commands(in text: String) throws(ShellWordsError) -> [[String]] {

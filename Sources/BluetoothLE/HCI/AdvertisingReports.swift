@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The advertising reports of one HCI event. A malformed report does not affect the reports before it.
+/// The advertising reports of one HCI event. A malformed report does not affect the reports before it. Commands.txt has the fields of a
+/// report, `AdvertisingReport+HCI.swift` their meaning.
 package struct AdvertisingReports<Report: AdvertisingReportForm>: Sendable, Equatable {
   package var reports: [Report]
   /// The error in the first malformed report, at which the parser stopped. Nil if all reports are valid.
@@ -27,7 +28,7 @@ package struct AdvertisingReports<Report: AdvertisingReportForm>: Sendable, Equa
   }
 }
 
-/// A report of one of the events for advertising. Commands.txt has the fields of each.
+/// A report of one of the events for advertising.
 package protocol AdvertisingReportForm: Sendable, Equatable {
   init(parsing reader: inout ByteReader) throws(MalformedPacket)
   func encode(into writer: inout ByteWriter)

@@ -1,6 +1,7 @@
 /// Decides how to scan on a controller that the kernel and other programs also use.
 /// A controller has one scan, which each of them can switch on or off. A raw HCI socket shows their commands.
-/// This type tracks which program switched the scan on or off and returns the next step. It does nothing itself.
+/// This type tracks which program switched the scan on or off and returns the next step. It does nothing itself. `ScanCommands` decides
+/// whether blectl's own scan is active, for `SharedCentral`, which combines what the listeners want.
 ///
 /// - Use another program's scan unchanged. Stopping the kernel's discovery would also stop the timer that resumes it.
 /// - Replace a background scan that reports no new devices, such as the kernel's scan for devices to connect to.
