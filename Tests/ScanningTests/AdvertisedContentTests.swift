@@ -41,6 +41,11 @@ import TestSupport
       "extended", content { ($0.name, $0.beacon, $0.isExtended) = ("A shop with a long name", beacon, true) },
       "020106 1aff4c00021500112233445566778899aabbccddeeff01020003c4 1809" + Hex.encode(Array("A shop with a long name".utf8)), ""
     ),
+    (
+      "an extended scan response",
+      content { ($0.scanResponse, $0.isExtended, $0.isConnectable) = ([UInt8](repeating: 9, count: 32), true, false) },
+      "", String(repeating: "09", count: 32)
+    ),
   ]
 
   @Test func structuresHaveTheirPlaces() throws {
@@ -101,7 +106,9 @@ import TestSupport
     #expect(error { $0.raw = [UInt8](repeating: 0, count: 32) } == "Cannot advertise the raw data: 32 bytes (maximum 31).")
     #expect(error { $0.scanResponse = [UInt8](repeating: 0, count: 32) } == "Cannot advertise the scan response: 32 bytes (maximum 31).")
     #expect(error { ($0.raw, $0.name) = ([], "N") } == "Raw advertising data replaces all other content. Give one of them.")
-    #expect(error { ($0.scanResponse, $0.isExtended) = ([1], true) } == "Connectable extended advertisements have no scan response.")
+    #expect(
+      error { ($0.scanResponse, $0.isExtended) = ([1], true) }
+        == "An extended advertisement cannot have a scan response if it is connectable or has data.")
     #expect(
       error { $0.manufacturerData = [.init(company: 0x004C, data: [UInt8](repeating: 0, count: 253))] }
         == "Cannot advertise the manufacturer data of 0x004c: 255 bytes (maximum 254).")

@@ -31,18 +31,21 @@ package struct AdvertisedContent: Sendable, Equatable {
   static let (legacyLimit, extendedLimit) = (31, ExtendedReportReassembler.maximumData)
 
   /// Lays out the content: Flags first, then the other structures. A structure that does not fit in the advertising data is in the scan
-  /// response. Extended advertising data holds all of them.
+  /// response. Extended advertising data holds all of them. An extended advertisement with a scan response has no data, not even Flags.
   /// - Throws: AdvertisedContentError for content that does not fit, or that no structure can hold.
   package func advertising() throws(AdvertisedContentError) -> Advertising {
     var advertising = Advertising()
     (advertising.isConnectable, advertising.isExtended) = (isConnectable, isExtended)
     let limit = isExtended ? Self.extendedLimit : Self.legacyLimit
-    if isExtended, isConnectable, scanResponse?.isEmpty == false { throw .extendedScanResponse }
-    for (item, data, limit) in [("the raw data", raw, limit), ("the scan response", scanResponse, Self.legacyLimit)] {
+    for (item, data) in [("the raw data", raw), ("the scan response", scanResponse)] {
       if let data, data.count > limit { throw .tooLong(item, bytes: data.count, limit: limit) }
     }
     advertising.scanResponse = scanResponse ?? []
     let parts = try structures()
+    if isExtended, scanResponse?.isEmpty == false {
+      guard !isConnectable, parts.isEmpty, raw?.isEmpty ?? true else { throw .extendedScanResponse }
+      return advertising
+    }
     if let raw {
       guard parts.isEmpty else { throw .rawAndContent }
       advertising.data = raw
@@ -141,7 +144,7 @@ package enum AdvertisedContentError: Error, Equatable, Sendable, CustomStringCon
   case tooLong(String, bytes: Int, limit: Int)
   /// The content has raw advertising data and also structures.
   case rawAndContent
-  /// A connectable extended advertisement has a scan response (Vol 6 Part B §4.4.2.4).
+  /// An extended advertisement that is connectable or has data also has a scan response (Vol 4 Part E §7.8.53).
   case extendedScanResponse
   case invalidBeacon(String)
   case unknownMeasurement(String, names: [String])
@@ -156,7 +159,7 @@ package enum AdvertisedContentError: Error, Equatable, Sendable, CustomStringCon
         + (isExtended ? "" : " Advertise less, or use extended advertising.")
     case .tooLong(let part, let bytes, let limit): return "Cannot advertise \(part): \(bytes) bytes (maximum \(limit))."
     case .rawAndContent: return "Raw advertising data replaces all other content. Give one of them."
-    case .extendedScanResponse: return "Connectable extended advertisements have no scan response."
+    case .extendedScanResponse: return "An extended advertisement cannot have a scan response if it is connectable or has data."
     case .invalidBeacon(let text):
       return "Invalid iBeacon \(DisplayText.quote(text)). Use UUID/MAJOR/MINOR, and perhaps /POWER in dBm."
     case .unknownMeasurement(let text, let names):
