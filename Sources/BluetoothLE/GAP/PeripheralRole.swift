@@ -2,7 +2,8 @@
 /// The interface of a host that advertises and takes connections. The kernel's sockets and blectl's own host implement the interface.
 @LoopActor
 package protocol PeripheralRole: AnyObject {
-  /// The address that centrals see while the host advertises connectably. Nil until the host knows it.
+  /// The address that scanners see. Nil while the host does not know it: the kernel hides the sender of advertisements that are not
+  /// connectable behind a private address.
   var advertisedAddress: PeerAddress? { get }
 
   /// Starts to advertise, or changes the data and the schedule of the advertisements. Nil stops them.

@@ -6,7 +6,7 @@ import SystemPackage
 final class KernelPeripheral: PeripheralRole {
   var onCentral: (@LoopActor (any CentralLink) -> Void)?
   var instanceFile: String?
-  var advertisedAddress: PeerAddress? { central?.identity }
+  var advertisedAddress: PeerAddress? { listener == nil ? nil : central?.identity }
 
   private weak var central: KernelCentral?
   private var management: ManagementSocket?
