@@ -24,7 +24,7 @@ struct Blectl: ParsableCommand {
     commandLine: [
       Adapters.self, Scan.self, Connect.self, Services.self, Read.self, Write.self, Notify.self, Call.self, MacFromAdv.self, SendFile.self,
       Tune.self, Clone.self, Pair.self, Unpair.self, Bonds.self, Repl.self, Peers.self, Alias.self, Config.self, Run.self, Sim.self,
-      Peripheral.self, Browse.self,
+      Peripheral.self, Advertise.self, Browse.self,
       Decode.self, Update.self, Firmware.self, Gatttool.self, Doctor.self,
     ], option: Execute.self, standard: Repl.self,
     sessionOnly: [

@@ -26,7 +26,7 @@ import TestSupport
         "adapters", "scan", "connect", "services", "read", "write", "notify", "call", "mac-from-adv", "send-file", "tune", "repl", "peers",
         "sim",
         "peripheral", "browse", "run", "decode", "update", "firmware", "gatttool", "doctor", "alias", "config", "pair", "unpair", "bonds",
-        "clone",
+        "clone", "advertise",
       ])
     let parts = page.components(separatedBy: "\n.Sh COMMANDS\n")
     try #require(parts.count == 2)

@@ -14,6 +14,7 @@ enum FamiliarWords {
     "mcumgr": "firmware",
     "put": "send-file", "listen": "notify", "subscribe": "notify", "monitor": "notify", "watch": "notify", "indicate": "notify",
     "mac": "mac-from-adv", "test": "run", "script": "run", "exec": "run", "shell": "repl", "interactive": "repl", "session": "repl",
+    "leadv": "advertise", "add-adv": "advertise", "broadcast": "advertise", "beacon": "advertise", "ibeacon": "advertise",
     "simulate": "sim", "simulator": "sim", "server": "sim", "ui": "browse", "tui": "browse", "gui": "browse", "show": "adapters",
     "hciconfig": "adapters", "adapter": "adapters", "dump": "decode", "parse": "decode", "btmon": "decode", "check": "doctor",
     "diagnose": "doctor", "status": "doctor", "history": "peers", "version": "--version", "link": "connect",
@@ -47,6 +48,7 @@ enum FamiliarWords {
     "uuid": "a UUID or a name, as in 180d or heart_rate", "file": "the name of a file", "peer": PeerOptions.sentence, "glob": "a pattern",
     "[address=]hex": "32 hex digits, perhaps after ADDRESS=", "attr[=hex]": "ATTRIBUTE or ATTRIBUTE=HEX", "attr=hex": "ATTRIBUTE=HEX",
     "id[:hex]": "a company, perhaps with the first bytes of its data, as in 0305:01", "tag": "a tag", "ad": "hex",
+    "uuid/major/minor[/power]": "UUID/MAJOR/MINOR, perhaps with /POWER in dBm",
     "rule": "a rule, as in mfg:0x0305@-6:le",
   ]
 

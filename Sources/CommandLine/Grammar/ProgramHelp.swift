@@ -1,7 +1,7 @@
 /// The help of the program itself, which `blectl -h` and `blectl --help` print.
 package enum ProgramHelp {
   /// The commands that only the long help lists, because the short one fits 24 lines.
-  private static let rare = ["unpair", "bonds", "config", "alias", "firmware", "clone", "peripheral"]
+  private static let rare = ["unpair", "bonds", "config", "alias", "firmware", "clone", "peripheral", "advertise"]
 
   static func text(_ commands: CommandSet, isShort: Bool) -> String {
     let overview = "OVERVIEW: \(commands.root.configuration.abstract)"

@@ -3,7 +3,7 @@ package import BluetoothLEDeviceFiles
 package import BluetoothLEText
 
 /// The output of an advertisement during a scan, as text or JSON.
-enum ScanRecord {
+package enum ScanRecord {
   static func json(
     _ json: inout RecordWriter, _ report: AdvertisingReport, _ advertisement: Advertisement, _ time: Int64, _ formats: AdvertisingFormats,
     namesPeer: Bool
@@ -64,19 +64,27 @@ enum ScanRecord {
   static func line(_ report: AdvertisingReport, _ advertisement: Advertisement, _ formats: AdvertisingFormats) -> String {
     var fields = [who(report), strength(report.rssi), report.pdu.rawValue]
     if let identity = report.identity { fields.append("identity:\(identity.address.map { "\($0)" } ?? "unknown")") }
+    fields += contents(advertisement, formats, sender: report.peer?.address, reportPower: report.txPower)
+    if report.isTruncated { fields.append("(truncated by the controller)") }
+    if let error = advertisement.error(isCut: report.isTruncated) { fields.append("(malformed: \(error))") }
+    return fields.joined(separator: " ")
+  }
+
+  /// Returns what an advertisement says, as the fields of a line.
+  package static func contents(
+    _ advertisement: Advertisement, _ formats: AdvertisingFormats, sender: Address?, reportPower: Int8? = nil
+  ) -> [String] {
+    var fields: [String] = []
     if let name = advertisement.name { fields.append("\"\(DisplayText.escape(name))\"") }
     fields += advertisement.serviceUUIDs.map(\.description)
     fields += advertisement.manufacturerData.map { "mfg:\(Hex.encode($0.company))=\(Hex.encode($0.data))" }
     fields += advertisement.serviceData.map { "svc:\($0.uuid)=\(Hex.encode($0.data))" }
     if let power = advertisement.txPower { fields.append("tx:\(power)dBm") }
-    if let power = report.txPower { fields.append("report-tx:\(power)dBm") }
+    if let power = reportPower { fields.append("report-tx:\(power)dBm") }
     let decoded = formats.all(
-      manufacturerData: advertisement.manufacturerData, serviceData: advertisement.serviceData, sender: report.peer?.address,
+      manufacturerData: advertisement.manufacturerData, serviceData: advertisement.serviceData, sender: sender,
       name: advertisement.displayName?.raw)
-    fields += decoded.map { "(\(DisplayText.escape(AdvertisedText.line($0))))" }
-    if report.isTruncated { fields.append("(truncated by the controller)") }
-    if let error = advertisement.error(isCut: report.isTruncated) { fields.append("(malformed: \(error))") }
-    return fields.joined(separator: " ")
+    return fields + decoded.map { "(\(DisplayText.escape(AdvertisedText.line($0))))" }
   }
 
   static func rawLine(_ report: AdvertisingReport) -> String {

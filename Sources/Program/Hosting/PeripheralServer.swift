@@ -26,10 +26,7 @@ final class PeripheralServer {
   /// Serves until the time limit, the end of the last central with `--once`, or the failure of the adapter.
   /// - Throws: the errors of the adapter, of the output and of standard input; CancellationError.
   func run(for limit: Duration?) async throws {
-    let radio = try await context.radio()
-    guard let peripheral = radio.peripheral else {
-      throw Failure(.adapter, "This adapter cannot serve a device. Use hci0, user:N, tcp:, unix: or serial:.")
-    }
+    let (radio, peripheral) = try await context.advertiser()
     let store = CentralStore(context.configuration, adapter: radio.identity)
     let device = ServedDevice(description, on: peripheral, centrals: try store.centrals(context.process.bonds), options: options)
     self.device = device
@@ -44,7 +41,7 @@ final class PeripheralServer {
       tell(peripheral.advertisedAddress)
       _ = try await withDeadline(limit.map { EventLoop.shared.now.advanced(by: $0) }) {
         try await race(
-          { try await race({ try await self.over.value() }, { try await Self.untilFailure(of: radio) }) }, { try await self.readLines() })
+          { try await race({ try await self.over.value() }, { try await radio.untilFailure() }) }, { try await self.readLines() })
       }
     } catch {
       await device.end()
@@ -53,14 +50,6 @@ final class PeripheralServer {
     }
     await device.end()
     reportDropped()
-  }
-
-  /// Throws the failure of the adapter, within a second. Without a connected central, nothing else reports it.
-  private static func untilFailure(of radio: any Central) async throws {
-    while true {
-      if let failure = radio.failure { throw failure }
-      try await EventLoop.shared.sleep(for: .seconds(1))
-    }
   }
 
   private static func forever() async throws { try await Wait<Void>().value() }
@@ -184,4 +173,24 @@ private struct ServedFacts {
   var uuid: UUID?
   var handle: AttributeHandle?
   var value: [UInt8]?
+}
+
+extension Context {
+  /// Returns the adapter and its peripheral role.
+  /// - Throws: `Failure(.adapter)` for a recording and other adapters that cannot advertise; the errors of `radio`.
+  func advertiser() async throws -> (any Central, any PeripheralRole) {
+    let radio = try await radio()
+    if case .replay? = try? process.adapter() {} else if let peripheral = radio.peripheral { return (radio, peripheral) }
+    throw Failure(.adapter, "This adapter cannot advertise. Use hci0, user:N, tcp:, unix: or serial:.")
+  }
+}
+
+extension Central {
+  /// Throws the failure of the adapter, within a second. Without a connected central, nothing else reports it.
+  func untilFailure() async throws {
+    while true {
+      if let failure { throw failure }
+      try await EventLoop.shared.sleep(for: .seconds(1))
+    }
+  }
 }
