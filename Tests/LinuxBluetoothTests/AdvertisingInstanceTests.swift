@@ -41,10 +41,10 @@ private func advertising(_ data: [UInt8], scanResponse: [UInt8] = [], isExtended
       #expect(rig.commands[2].1 == [2, 31, 4] + flags + data(28) + [3, 3, 0xE0, 0xFF])
       // The same instance takes other data.
       try await instance.set(advertising(flags, isConnectable: false))
-      #expect(rig.commands[3].1.prefix(3) == [2, 0x00, 0x40] && rig.commands[4].1 == [2, 3, 0] + flags)
+      #expect(rig.commands[4].1.prefix(3) == [2, 0x00, 0x40] && rig.commands[5].1 == [2, 3, 0] + flags)
       await instance.remove()
       await instance.remove()
-      #expect(rig.commands.dropFirst(5).map(\.0) == [0x003F] && rig.commands.last?.1 == [2])
+      #expect(rig.commands.dropFirst(6).map(\.0) == [0x003F] && rig.commands.last?.1 == [2])
     }
   }
 
@@ -86,6 +86,11 @@ private func advertising(_ data: [UInt8], scanResponse: [UInt8] = [], isExtended
         slow.interval = interval
         await #expect(throws: GAPError.advertisingIntervalOutOfRange(interval)) { try await instance.set(slow) }
       }
+      rig.settings = 1 << 1
+      await #expect(throws: KernelAdvertisingProblem.alwaysConnectable(adapter: "hci3")) {
+        try await instance.set(advertising(flags, isConnectable: false))
+      }
+      #expect(rig.commands.map(\.0) == [0x003D, 0x0004])
       rig.statuses[0x0054] = 0x14
       await #expect(throws: KernelAdvertisingProblem.notPermitted(adapter: "hci3")) { try await instance.set(advertising(flags)) }
       rig.statuses = [0x0055: 0x0D]

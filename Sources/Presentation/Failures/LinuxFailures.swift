@@ -93,6 +93,10 @@ extension KernelAdvertisingProblem: FailureConvertible {
         "The advertising data has \(count) bytes; \(name) sends at most \(limit)"
           + (lacksFlags ? " here, because the kernel puts 3 bytes of Flags in front. " : ". ")
           + "To send it as it is, use blectl's own host: -i user:N")
+    case .alwaysConnectable(let name):
+      .adapter(
+        "Cannot advertise on \(name) without connections: its setting makes every advertisement connectable. "
+          + "Run: sudo btmgmt -i \(name) connectable off")
     case .noFreeInstance(let name, let instances):
       .adapter("Other programs use all \(instances.counted("advertising instance")) of \(name). Stop one of them: sudo btmgmt clr-adv")
     case .refused(let name, let command, let status):

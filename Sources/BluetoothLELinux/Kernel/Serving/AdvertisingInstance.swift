@@ -31,6 +31,7 @@ final class AdvertisingInstance {
   /// - Throws: GAPError, KernelAdvertisingProblem, KernelPairingProblem, CancellationError.
   func set(_ advertising: Advertising) async throws {
     try features.check(advertising, adapter.name)
+    if !advertising.isConnectable { try await refuseConnectableSetting() }
     let free = (1...max(1, features.most)).first { !features.instances.contains($0) }
     guard let number = number ?? (Int(features.most) > features.instances.count ? free : nil) else {
       throw KernelAdvertisingProblem.noFreeInstance(adapter: adapter.name, instances: features.instances.count)
@@ -45,6 +46,13 @@ final class AdvertisingInstance {
       await remove()
       throw error
     }
+  }
+
+  /// With this setting, the kernel takes connections through every advertisement.
+  private func refuseConnectableSetting() async throws {
+    var reader = ByteReader(try await Self.ask(management, .readInformation, adapter.name))
+    _ = try reader.bytes(13, "information of an adapter")
+    if try reader.uint32("settings of an adapter") & 1 << 1 != 0 { throw KernelAdvertisingProblem.alwaysConnectable(adapter: adapter.name) }
   }
 
   /// Stops advertising. Also works in a canceled task.

@@ -10,6 +10,8 @@ package enum KernelAdvertisingProblem: Error, Sendable, Equatable {
   case notPermitted(adapter: String)
   /// The data has `count` bytes, but the kernel sends only `limit` as they are. It puts Flags in front of data without Flags.
   case dataTooLong(adapter: String, count: Int, limit: Int, lacksFlags: Bool)
+  /// The adapter's setting makes every advertisement connectable.
+  case alwaysConnectable(adapter: String)
   /// Other programs have all advertising instances of the adapter.
   case noFreeInstance(adapter: String, instances: Int)
   /// The kernel refused the management command with a status of the management channel.
