@@ -35,6 +35,8 @@ import TestSupport
   ]
   private static let management: [(ManagementError, Presentation.ExitStatus)] = [
     (.noService, .notFound), (.noAnswer(.erase, after: .seconds(75)), .timeout), (.invalidAnswer(.images), .refused),
+    (.noAnswer(.upload, after: .seconds(225), tries: 3), .timeout),
+    (.pendingStays(ImageVersion(major: 2, minor: 0, revision: 0), file: ImageVersion(major: 1, minor: 0, revision: 0)), .refused),
     (.messageTooLong(.echo, 300, limit: 20), .refused), (.mtuTooSmall(mtu: 23), .refused), (.uploadStuck(at: 512, tries: 5), .refused),
     (.uploadMismatch, .expectation), (.imageTooLarge(2, limit: 1), .input), (.noSuchImage(3), .usage), (.slotNotAddressable(1), .usage),
     (
@@ -66,6 +68,8 @@ import TestSupport
       for sentence in message.split(separator: ". ") { #expect(sentence.split(separator: " ").count <= 25, "\(sentence)") }
     }
     #expect(Failure(ManagementError.uploadMismatch).message.hasSuffix("--no-resume."))
+    let silent = Failure(ManagementError.noAnswer(.upload, after: .seconds(225), tries: 3)).message
+    #expect(silent.hasPrefix("The device did not answer within 225 s to \"upload\", which was sent 3 times."), "\(silent)")
     #expect(Set(Self.errors.map { Failure($0.0).message }).count == Self.errors.count)
   }
 

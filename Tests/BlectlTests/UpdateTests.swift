@@ -6,6 +6,7 @@ import TestSupport
 /// `update` and `firmware` from a shell, a session and a script, on simulated devices.
 @Suite(.timeLimit(.minutes(15))) struct UpdateTests {
   static let sensor = #"{"name": "Sensor", "address": "D1:00:00:00:00:51/random", "advertisement": {"name": "Sensor"}"#
+  private static let other = ImageSlots.image(version: ImageVersion(major: 3, minor: 0, revision: 0), size: 30_000)
   static let image = ImageSlots.image(version: ImageVersion(major: 2, minor: 0, revision: 0, build: 7), size: 30_000)
 
   static func devices(_ mcumgr: String = "{}", link: String = "{}") throws -> String {
@@ -20,9 +21,12 @@ import TestSupport
   }
 
   @Test(arguments: [1, 2, 9]) func anImageIsInstalledProvenAndConfirmed(_ mode: Int) throws {
-    let result = try Blectl.run(["update", "Sensor", try file(), "--yes", "--json"], adapter: try Self.devices("{\"mode\": \(mode)}"))
+    let devices = try Self.devices("{\"mode\": \(mode), \"boot_ms\": 60000}")
+    let result = try Blectl.run(["update", "Sensor", try file(), "--yes", "--json"], adapter: devices)
     #expect(result.status == 0, "\(result.errors)")
     let updated = try #require(try result.records.last)
+    // The time of the restart is none of the upload.
+    #expect(updated.double("seconds").map { (0.1...30).contains($0) } == true, "\(result.text)")
     #expect(updated.string("event") == "updated" && updated.string("from") == "1.0.0" && updated.string("to") == "2.0.0+7")
     #expect(updated.int("bytes") == Self.image.count && updated.int("resumed") == 0 && updated.string("protocol") == "mcumgr")
     #expect(updated.string("hash_after") != updated.string("hash_before"))
@@ -64,10 +68,41 @@ import TestSupport
     #expect(result.text.contains("\(sentence). It then stays after each restart. Nothing was written."), "\(result.text)")
     #expect(result.errors.contains("\(sentence)? It then stays after each restart. To agree,"), "\(result.errors)")
     #expect(result.text.contains("Confirmed 2.0.0+7 on Sensor. It then stays after each restart."), "\(result.text)")
-    let other = ImageSlots.image(version: ImageVersion(major: 3, minor: 0, revision: 0), size: 30_000)
-    let blocked = "update \(file) --yes --no-confirm; update \(try self.file(other)) --dry-run"
+    let other = try self.file(Self.other)
+    let blocked = "update \(file) --yes --no-confirm; update \(other) --dry-run"
     let plan = try Blectl.run(["-e", blocked, "Sensor"], adapter: try Self.devices())
     #expect(plan.text.contains("30072 bytes: restart to end an earlier update, upload, test,"), "\(plan.text)")
+    #expect(plan.errors.contains("Another image, 2.0.0+7, is on trial. The update restarts the device to end this."), "\(plan.errors)")
+  }
+
+  /// The next restart would start the other image.
+  @Test func theWantedImageStaysThoughAnotherIsPending() throws {
+    let (file, hash) = (try file(), Hex.encode(try #require(try ImageFile(Self.other).hash).prefix(4)))
+    let before = "update \(file) --yes; firmware upload \(try self.file(Self.other)) --yes; firmware test \(hash)"
+    let lines = "\(before); update \(file) --dry-run; update \(file) --yes; firmware list"
+    let state = ["XDG_STATE_HOME": TemporaryFolder.path()]
+    let result = try Blectl.run(["-e", lines, "Sensor"], environment: state, adapter: try Self.devices())
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.errors.contains("Another image, 3.0.0, is pending: the next restart starts it."), "\(result.errors)")
+    let plan = "Restart Sensor to end an earlier update, and keep 2.0.0+7: restart to end an earlier update, compare."
+    #expect(result.text.contains("\(plan) Nothing was written."), "\(result.text)")
+    #expect(result.text.contains("Sensor keeps 2.0.0+7. The earlier update has ended.\n"), "\(result.text)")
+    #expect(result.text.split(separator: "\n").suffix(2).contains { $0.contains(/2\.0\.0\+7 +active confirmed bootable/) })
+  }
+
+  /// Nothing was uploaded, so there is no rate.
+  @Test(arguments: ["--yes", "--json"]) func anImageThatTheDeviceHasIsNotUploaded(_ option: String) throws {
+    let (file, hash) = (try file(), Hex.encode(try #require(try ImageFile(Self.image).hash).prefix(4)))
+    let lines = "firmware upload \(file) --yes; firmware upload \(file) --yes; firmware test \(hash); update \(file) --yes"
+    let result = try Blectl.run([option == "--json" ? "--json" : "-q", "-e", lines, "Sensor"], adapter: try Self.devices())
+    #expect(result.status == 0, "\(result.errors)")
+    guard option == "--json" else {
+      #expect(result.text.contains(/Uploaded 2\.0\.0\+7 to Sensor: 30072 bytes in [0-9.]+ s, [0-9.]+ kB.s\./), "\(result.text)")
+      #expect(result.text.contains("Sensor has 2.0.0+7 already. To start it once: "), "\(result.text)")
+      return #expect(result.text.hasSuffix("Updated Sensor from 1.0.0 to 2.0.0+7. The device had the image already.\n"), "\(result.text)")
+    }
+    let records = try result.records.filter { ["uploaded", "updated"].contains($0.string("event")) }
+    #expect(records.map { $0.int("bytes") } == [30_072, 0, 0] && records.map { $0.isNull("seconds") } == [false, true, true])
   }
 
   @Test func nothingIsWrittenWithoutConsent() throws {

@@ -6,10 +6,10 @@ import Testing
 @testable import BluetoothLEFirmware
 
 @Suite(.timeLimit(.minutes(15))) struct MCUmgrUpdateTests {
-  private static let (old, new, third) = (Fixture.update(version: 1), Fixture.update(version: 2), Fixture.update(version: 3))
-  private static let upload = UpdateStep.upload(0, of: 1)
+  static let (old, new, third) = (Fixture.update(version: 1), Fixture.update(version: 2), Fixture.update(version: 3))
+  static let upload = UpdateStep.upload(0, of: 1)
 
-  private struct Run: Sendable {
+  struct Run: Sendable {
     var steps: [UpdateStep] = []
     var events: [UpdateEvent] = []
     var outcome: UpdateOutcome?
@@ -21,8 +21,7 @@ import Testing
 
   /// Plans and runs an update.
   @LoopActor
-  private static func run(_ server: ManagementServer, _ file: [UInt8] = new, _ options: UpdateOptions = UpdateOptions()) async throws -> Run
-  {
+  static func run(_ server: ManagementServer, _ file: [UInt8] = new, _ options: UpdateOptions = UpdateOptions()) async throws -> Run {
     var run = Run()
     do {
       let (image, before) = (try ImageFile(file), server.requests.count)

@@ -43,8 +43,8 @@ final class ManagementServer: UpdateDevice {
   var (processing, delay) = (Duration.zero, Duration.zero)
   /// What the device does at a reset, instead of MCUboot's swap.
   var onReset: (@LoopActor () -> Void)?
-  /// Whether the device comes back after a reset.
-  var comesBack = true
+  /// Whether the device comes back after a reset, and when.
+  var (comesBack, downtime) = (true, Duration.zero)
   /// The error of the connection after a reset, and whether the device has the service.
   var restartError: (any Error)?
   var hasService = true
@@ -113,6 +113,7 @@ final class ManagementServer: UpdateDevice {
   func restarted(as identity: RestartedIdentity, within patience: Duration) async throws -> Client? {
     identities.append(identity)
     cut()
+    try await EventLoop.shared.sleep(for: downtime)
     if let restartError { throw restartError }
     return comesBack ? try await client() : nil
   }

@@ -26,7 +26,8 @@ extension ManagementError: DescribedUpdateError {
     switch self {
     case .noAnswer: .timeout
     case .invalidAnswer: .protocolViolation
-    case .imageTooLarge, .noSuchImage, .slotNotAddressable, .noTrials, .downgradeForbidden, .versionNotHigher: .invalidArgument
+    case .imageTooLarge, .noSuchImage, .slotNotAddressable, .noTrials, .downgradeForbidden, .versionNotHigher, .pendingStays:
+      .invalidArgument
     case .uploadMismatch, .notBack: .verification
     default: .unsupported
     }

@@ -32,6 +32,7 @@ package final class MCUmgrUpdate: UpdateProcedure {
     (plan.runningVersion, plan.runningHash) = (state.running?.version, state.running?.hash)
     (plan.version, plan.hash, plan.canRevert) = (file.version.description, file.hash, state.bootloader.mode.canRevert)
     plan.steps = state.steps
+    if let other = state.blocking { plan.notes.append(.unfinished(version: other.version, isOnTrial: other == state.running)) }
     if file.hashCheck == .encrypted { plan.notes.append(.encrypted) }
     if file.isCompressed { plan.notes.append(.compressed) }
     if state.isInstalled() { plan.notes.append(.sameContent) }
@@ -48,12 +49,12 @@ package final class MCUmgrUpdate: UpdateProcedure {
     try await begin(device)
     (outcome.versionBefore, outcome.hashBefore) = (state.running?.version, state.running?.hash)
     // A pending image starts its trial with the first restart, which the second one ends.
-    for _ in 1...3 where state.isBlocked {
+    for _ in 1...3 where state.blocking != nil {
       try onEvent(.began(.finishEarlier))
       try await reset(device)
       try await comeBack(device, as: .same)
     }
-    guard !state.isBlocked else { throw ManagementError.stillBlocked }
+    guard state.blocking == nil else { throw ManagementError.stillBlocked }
     if state.bootloader.mode == .firmwareLoader {
       try await load(device)
     } else if !state.isInstalled() {
@@ -88,12 +89,10 @@ package final class MCUmgrUpdate: UpdateProcedure {
         if state.stored != nil || state.isInstalled() { return }
       }
       isAgain = true
-      var last: Int?
-      try await management.upload(file.upload, image: options.image ?? 0, resumes: options.resumes) { sent, confirmed in
-        if last == nil, sent > 0 { try onEvent(.resumed(at: sent)) }
-        outcome.bytes += max(0, sent - (last ?? sent))
-        last = sent
-        try onEvent(.progress(sent: sent, confirmed: confirmed, total: file.upload.count))
+      try await management.prepareUpload(file.upload, image: options.image ?? 0)
+      outcome.sent.begin()
+      try await management.upload(file.upload, image: options.image ?? 0, resumes: options.resumes) {
+        try outcome.count($0, $1, of: file.upload.count, onEvent)
       }
     }
   }

@@ -34,7 +34,7 @@ extension ManagementClient {
       guard let request = upload.open.first else { throw ManagementError.uploadStuck(at: upload.next, tries: 1) }
       guard let answer = try await answer(until: request.deadline) else {
         silences += 1
-        guard silences < 3 else { throw ManagementError.noAnswer(.upload, after: request.limit) }
+        guard silences < 3 else { throw ManagementError.noAnswer(.upload, after: request.limit * silences, tries: silences) }
         try await clearServer()
         upload.restart(at: upload.confirmed)
         continue

@@ -36,7 +36,8 @@ package enum ManagementError: ProcedureError, Hashable, Sendable {
   case noService
   /// The device refused a request. Some devices add a text.
   case refused(ManagementOperation, ManagementRefusal, reason: String?)
-  case noAnswer(ManagementOperation, after: Duration)
+  /// There was no answer within this time, in which the request was sent so many times.
+  case noAnswer(ManagementOperation, after: Duration, tries: Int = 1)
   /// An answer is not CBOR, lacks a value, or has an impossible one.
   case invalidAnswer(ManagementOperation)
   /// A request needs so many bytes. It does not fit one write, and the device does not join the parts of a message.
@@ -54,6 +55,8 @@ package enum ManagementError: ProcedureError, Hashable, Sendable {
   case downgradeForbidden(running: ImageVersion, file: ImageVersion)
   /// The bootloader starts the image with the higher version, which is the running one.
   case versionNotHigher(running: ImageVersion, file: ImageVersion)
+  /// The device runs the image, but its next restart starts this pending version and keeps it. The bootloader starts no lower one after it.
+  case pendingStays(ImageVersion, file: ImageVersion)
   /// The new image shall stay on trial, but the bootloader has no trials.
   case noTrials(BootloaderMode)
   /// The device did not come back after a restart that came before the upload.

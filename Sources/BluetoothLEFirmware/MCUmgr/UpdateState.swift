@@ -27,6 +27,12 @@ struct UpdateState: Sendable {
   /// The wanted image in a slot that does not run.
   var stored: ImageState? { images.first { $0 != running && $0.hash == file.hash } }
 
+  /// Whether the device returns from a trial. Most devices that do not tell their mode do.
+  private var reverts: Bool { mode.canRevert || mode == .unknown }
+
+  /// Another image than the wanted one, which the next restart would start.
+  private var pending: ImageState? { images.first { $0.isPending && $0 != running && $0.hash != file.hash } }
+
   /// Whether an image is on trial: it runs, but is not confirmed. Modes that cannot revert confirm none, so the other slot must tell.
   private var isOnTrial: Bool {
     guard mode.hasTrials, let running, !running.isConfirmed else { return false }
@@ -36,13 +42,16 @@ struct UpdateState: Sendable {
   /// Whether the running image stays. Nil if the device does not know trials.
   var isConfirmed: Bool? { mode.hasTrials && running?.isConfirmed == true ? true : isOnTrial ? false : nil }
 
-  /// Whether another image than the wanted one is on trial or pending. Then the device has no free slot until a restart.
-  var isBlocked: Bool {
-    guard mode.hasTrials, !isInstalled() else { return false }
-    return isOnTrial || images.contains { $0.isPending && $0 != running && $0.hash != file.hash }
+  /// Another image than the wanted one, which is on trial or pending. Then the device has no free slot until a restart. Servers refuse to
+  /// erase a pending image, and to confirm the running one instead (Zephyr, `img_mgmt_state.c`).
+  var blocking: ImageState? {
+    // Where the highest version runs, the marks stay for ever.
+    if isInstalled() { return reverts || mode == .overwriteOnly ? pending : nil }
+    return mode.hasTrials ? isOnTrial ? running : pending : nil
   }
 
-  var needsTest: Bool { mode.hasTrials && !isInstalled() && stored?.isPending != true }
+  private var isUnmarked: Bool { mode.hasTrials && stored?.isPending != true }
+  var needsTest: Bool { isUnmarked && !isInstalled() }
   var needsConfirmation: Bool { options.confirms && isOnTrial }
 
   /// The steps that are left, as far as the device's state tells.
@@ -50,13 +59,16 @@ struct UpdateState: Sendable {
     let upload = UpdateStep.upload(0, of: 1)
     guard list != nil else { return [.enterBootloader, upload, .restart, .compare] }
     if mode == .firmwareLoader { return (isInstalled() ? [] : [upload]) + [.restart, .compare] }
-    if isInstalled() { return needsConfirmation ? [.confirm] : [] }
-    // The restart returns to the confirmed image.
-    if isOnTrial, stored?.isConfirmed == true { return [.finishEarlier, .compare] }
-    let ends = mode.canRevert || mode == .unknown
-    let ending: [UpdateStep] = ends && options.confirms && stored?.isPermanent != true ? [.confirm] : []
-    return (isBlocked ? [.finishEarlier] : []) + (stored == nil ? [upload] : []) + (needsTest ? [.test] : []) + [.restart, .compare]
-      + ending
+    if isInstalled(), blocking == nil { return needsConfirmation ? [.confirm] : [] }
+    // The restarts return to the confirmed image.
+    if isOnTrial ? stored?.isConfirmed == true : isInstalled() && reverts && blocking?.isPermanent == false {
+      return [.finishEarlier, .compare]
+    }
+    let ending: [UpdateStep] = reverts && options.confirms && stored?.isPermanent != true ? [.confirm] : []
+    // A swap keeps the image that runs now.
+    let isHere = stored != nil || isInstalled() && reverts
+    return (blocking == nil ? [] : [.finishEarlier]) + (isHere ? [] : [upload]) + (isUnmarked ? [.test] : [])
+      + [.restart, .compare] + ending
   }
 
   /// Checks what the device would refuse only after bytes were sent.
@@ -71,16 +83,17 @@ struct UpdateState: Sendable {
   }
 
   /// Checks whether the bootloader would ever start the image, also if the device has it already. An image that blocks another one ends first.
-  /// - Throws: `ManagementError.versionNotHigher`, `downgradeForbidden`.
+  /// - Throws: `ManagementError.versionNotHigher`, `downgradeForbidden`, `pendingStays`.
   func checkVersion() throws(ManagementError) {
-    guard !isInstalled(), !isBlocked, let version = running?.version.flatMap({ ImageVersion($0) }) else { return }
-    if [.directXIP, .directXIPRevert, .ramLoad].contains(mode), file.version <= version {
-      throw .versionNotHigher(running: version, file: file.version)
-    }
-    if bootloader.forbidsDowngrade, file.version < version,
-      (file.version.major, file.version.minor, file.version.revision) != (version.major, version.minor, version.revision)
-    {
-      throw .downgradeForbidden(running: version, file: file.version)
-    }
+    let staying = pending?.isPermanent == true || !reverts ? pending : nil
+    let other = isInstalled() ? staying : blocking == nil ? running : nil
+    guard let version = other?.version.flatMap({ ImageVersion($0) }) else { return }
+    let isLower = [.directXIP, .directXIPRevert, .ramLoad].contains(mode) && file.version <= version
+    let isForbidden =
+      bootloader.forbidsDowngrade && file.version < version
+      && (file.version.major, file.version.minor, file.version.revision) != (version.major, version.minor, version.revision)
+    guard isLower || isForbidden else { return }
+    if isInstalled() { throw .pendingStays(version, file: file.version) }
+    throw isLower ? .versionNotHigher(running: version, file: file.version) : .downgradeForbidden(running: version, file: file.version)
   }
 }

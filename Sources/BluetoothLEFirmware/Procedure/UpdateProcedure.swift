@@ -106,6 +106,8 @@ public enum UpdateNote: Hashable, Sendable {
   case noReassembly
   /// The device has this part of a package already, or a newer version. The zero-based number of the part, and their count.
   case partInstalled(Int, of: Int)
+  /// Another image, of this version, is on trial, or pending, so that the next restart would start it. The update ends that first.
+  case unfinished(version: String?, isOnTrial: Bool)
   /// The device did not come back within this time.
   case notBackWithin(Duration)
   /// The firmware is installed, but the connection after the restart failed.
@@ -138,9 +140,21 @@ public struct UpdateOutcome: Hashable, Sendable {
   /// Whether the new image stays after the next restart. Nil if the protocol does not know trials.
   public internal(set) var isConfirmed: Bool?
   /// The bytes sent by this call, without those that the device already had.
-  public internal(set) var bytes = 0
+  public var bytes: Int { sent.bytes }
+  /// The time of the uploads, from their first bytes to their last, without restarts and lost links. Zero if nothing was uploaded.
+  public var uploadTime: Duration { sent.time }
   /// The number of times that the upload was resumed.
   public internal(set) var resumptions = 0
+  package internal(set) var sent = UploadCount()
+
+  /// Counts and reports the progress of an upload.
+  /// - Throws: The errors of `onEvent`.
+  @LoopActor mutating func count(
+    _ offset: Int, _ confirmed: Int, of total: Int, _ onEvent: @LoopActor (UpdateEvent) throws -> Void
+  ) throws {
+    if sent.add(upTo: offset), offset > 0 { try onEvent(.resumed(at: offset)) }
+    try onEvent(.progress(sent: offset, confirmed: confirmed, total: total))
+  }
 }
 
 /// The reason why an installed update is not proven.

@@ -144,12 +144,9 @@ package final class SecureDFUUpdate: UpdateProcedure {
     do { try await target.transfer(part.initPacketBytes, as: .command, resumes: resumes) } catch DFUError.refused(.execute, _, let reason?)
       where mayBeInstalled(part, reason)
     { return false }
-    var last: Int?
-    try await target.transfer(part.binary, as: .data, resumes: resumes) { sent, confirmed in
-      if last == nil, sent > 0 { try onEvent(.resumed(at: sent)) }
-      outcome.bytes += max(0, sent - (last ?? sent))
-      last = sent
-      try onEvent(.progress(sent: sent, confirmed: confirmed, total: part.binary.count))
+    outcome.sent.begin()
+    try await target.transfer(part.binary, as: .data, resumes: resumes) {
+      try outcome.count($0, $1, of: part.binary.count, onEvent)
     }
     return true
   }

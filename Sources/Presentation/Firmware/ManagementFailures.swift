@@ -11,8 +11,10 @@ extension ManagementError: FailureConvertible {
       return Failure(
         .device, "The device refused the request \"\(operation.caseWords)\": \(refusal.text).\(reason)\(advice)", code: refusal.code,
         name: refusal.name?.replacing(" ", with: "_"))
-    case .noAnswer(let operation, let time):
-      return .timeout("The device did not answer within \(time.secondsText) s to \"\(operation.caseWords)\". Try again, or reset it.")
+    case .noAnswer(let operation, let time, let tries):
+      let count = tries == 1 ? "" : ", which was sent \(tries) times"
+      return .timeout(
+        "The device did not answer within \(time.secondsText) s to \"\(operation.caseWords)\"\(count). Try again, or reset it.")
     case .invalidAnswer(let operation): return .protocolViolation("The device answered the request \"\(operation.caseWords)\" incorrectly.")
     case .messageTooLong(let operation, let count, let limit):
       return Failure(
@@ -34,6 +36,11 @@ extension ManagementError: FailureConvertible {
       return Failure(.device, "The device runs \(running) and refuses older versions, but the file has \(file). Use a newer image.")
     case .versionNotHigher(let running, let file):
       return Failure(.device, "The device starts the highest version. It runs \(running), but the file has \(file). Use a newer image.")
+    case .pendingStays(let pending, let file):
+      return Failure(
+        .device,
+        "The device runs this image, but its next restart starts \(pending), which is pending. It does not go back to \(file) then: "
+          + "use a newer image.")
     case .noTrials(let mode):
       return .usage("--no-confirm has no meaning, because the bootloader (mode \(mode.caseWords)) never returns to the old image. Omit it.")
     case .notBack(let time):

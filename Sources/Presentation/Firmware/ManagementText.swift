@@ -92,16 +92,15 @@ package final class ManagementText {
   package func showReset() async throws { try await show("reset", ["\(title) restarts."]) { _ in } }
 
   /// - Parameter firmware: The words before an action in advice, such as `blectl firmware Sensor`.
-  package func show(uploaded image: ImageFile, to number: Int, in seconds: Double, _ firmware: String) async throws {
-    let count = image.upload.count
-    let rate = "\(Quantity.octets(count)) in \(((seconds * 1000).rounded() / 1000).plainText) s, \(Quantity.rate(count, in: seconds))"
+  package func show(uploaded image: ImageFile, to number: Int, _ sent: UploadCount, _ firmware: String) async throws {
+    let what = sent.bytes == 0 ? "\(title) has \(image.version) already." : "Uploaded \(image.version) to \(title): \(sent.text)."
     let next = image.hash.map { " To start it once: \(firmware) test \(Hex.encode($0.prefix(4)))" } ?? ""
-    try await show("uploaded", ["Uploaded \(image.version) to \(title): \(rate).\(next)"]) {
+    try await show("uploaded", [what + next]) {
       $0.integer("image", number)
       $0.string("version", "\(image.version)")
       $0.string("hash", image.hash.map { Hex.encode($0) })
-      $0.integer("bytes", count)
-      $0.number("seconds", (seconds * 1000).rounded() / 1000)
+      $0.integer("bytes", sent.bytes)
+      $0.number("seconds", sent.seconds)
     }
   }
 

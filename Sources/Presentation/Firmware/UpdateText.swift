@@ -34,8 +34,12 @@ package final class UpdateText {
   /// The wanted image already runs, on trial.
   private var confirmsOnly: Bool { plan.steps == [.confirm] }
 
+  /// The wanted image already runs, but another one blocks its slot.
+  private var keepsImage: Bool { plan.steps.first == .finishEarlier && plan.notes.contains(.sameContent) }
+
   private var action: String {
     if confirmsOnly { return "Confirm \(plan.version ?? "the image") on \(title), which runs it on trial" }
+    if keepsImage { return "Restart \(title) to end an earlier update, and keep \(plan.version ?? "the image")" }
     return "\(isDowngrade ? "Downgrade" : "Update") \(change(plan.runningVersion, plan.version))"
   }
 
@@ -50,8 +54,8 @@ package final class UpdateText {
     if confirmsOnly { return "\(action).\(consequence)" }
     let steps = plan.steps.map(\.text).joined(separator: ", ")
     let revert = plan.canRevert && plan.steps.contains(.restart) ? " If the new image fails, the device reverts." : consequence
-    let stored = plan.bytes == 0 ? " (the device has the image already)" : ""
-    return "\(action) over \(kind.name), \(Quantity.octets(plan.bytes))\(stored): \(steps).\(revert)"
+    let amount = plan.bytes > 0 ? ", \(Quantity.octets(plan.bytes))" : " (the device has the image already)"
+    return "\(action)\(keepsImage ? "" : " over \(kind.name)\(amount)"): \(steps).\(revert)"
   }
 
   /// Shows the notes, unless the result says them, and the plan as a message or as the result of a dry run.
@@ -99,30 +103,35 @@ package final class UpdateText {
     }
   }
 
+  /// What happened, for the beginning of a sentence.
+  private func change(_ outcome: UpdateOutcome, _ to: String?) -> String {
+    if keepsImage { return "\(title) keeps \(to.map { DisplayText.escape($0) } ?? "the image"). The earlier update has ended" }
+    let change = "Updated \(change(outcome.versionBefore, to))"
+    guard outcome.bytes > 0 else { return "\(change). The device had the image already" }
+    let resumed = outcome.resumptions == 0 ? "" : ", resumed \(outcome.resumptions == 1 ? "once" : "\(outcome.resumptions) times")"
+    return "\(change): \(outcome.sent.text)\(resumed)"
+  }
+
   /// Shows the result. `outcome` is nil if there was nothing to do.
   /// - Parameter firmware: The words before an action in advice, such as `blectl firmware Sensor`.
-  package func show(_ outcome: UpdateOutcome?, seconds: Double, _ firmware: String) async throws {
+  package func show(_ outcome: UpdateOutcome?, _ firmware: String) async throws {
     progress.end()
     let (from, to) = (outcome?.versionBefore ?? plan.runningVersion, outcome.map(\.versionAfter) ?? plan.runningVersion)
-    let shown = outcome == nil ? 0 : (seconds * 1000).rounded() / 1000
     guard output.style.json else {
       guard let outcome else { return try await output.sentence(alreadyRuns) }
       if confirmsOnly { return try await output.sentence("Confirmed \(plan.version ?? "the image") on \(title).\(consequence)") }
-      let resumed = outcome.resumptions == 0 ? "" : ", resumed \(outcome.resumptions == 1 ? "once" : "\(outcome.resumptions) times")"
       let trial =
         outcome.isConfirmed == false && plan.canRevert
         ? " The new image is not confirmed, so the device reverts at its next restart. To keep it: \(firmware) confirm" : ""
       let unproven = to == nil ? " The device reports no version." : ""
-      return try await output.sentence(
-        "Updated \(change(from, to)): \(Quantity.octets(outcome.bytes)) in \(shown) s, "
-          + "\(Quantity.rate(outcome.bytes, in: seconds))\(resumed).\(unproven)\(trial)")
+      return try await output.sentence("\(change(outcome, to)).\(unproven)\(trial)")
     }
     try await output.record {
       $0.string("event", "updated")
       $0.string("from", from)
       $0.string("to", to)
       $0.integer("bytes", outcome?.bytes ?? 0)
-      $0.number("seconds", shown)
+      $0.number("seconds", outcome?.sent.seconds)
       $0.integer("resumed", outcome?.resumptions ?? 0)
       $0.string("protocol", kind.rawValue)
       $0.bool("confirmed", outcome?.isConfirmed)
@@ -157,9 +166,14 @@ extension UpdateNote {
     case .singleSlot: "The device has one slot for images. It may refuse an upload, because this slot has the running image."
     case .noReassembly: "The device takes one write per message. A larger MTU makes the upload faster, if the device allows it."
     case .partInstalled(let index, let count): "The device already has part \(index + 1) of \(count), or a newer version of it."
+    case .unfinished(let version, true): "Another image\(Self.text(version)) is on trial. The update restarts the device to end this."
+    case .unfinished(let version, false):
+      "Another image\(Self.text(version)) is pending: the next restart starts it. The update restarts the device until this has ended."
     case .notBackWithin(let time): "The device did not come back within \(time.secondsText) s. Check that it runs the new firmware."
     case .notConnected(let failure):
       "The firmware is installed, but the device was not connected after the restart. \(Failure(failure.error).message)"
     }
   }
+
+  private static func text(_ version: String?) -> String { version.map { ", \(DisplayText.escape($0))," } ?? "" }
 }

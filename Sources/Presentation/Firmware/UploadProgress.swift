@@ -1,4 +1,5 @@
 package import BluetoothLE
+import BluetoothLEFirmware
 import BluetoothLEText
 import Terminal
 
@@ -24,4 +25,11 @@ package final class UploadProgress {
     begin = nil
     progress.end()
   }
+}
+
+extension UploadCount {
+  /// The time in seconds. Nil if nothing was sent.
+  var seconds: Double? { bytes > 0 ? (time.inSeconds * 1000).rounded() / 1000 : nil }
+
+  var text: String { "\(Quantity.octets(bytes)) in \((seconds ?? 0).plainText) s, \(Quantity.rate(bytes, in: time.inSeconds))" }
 }

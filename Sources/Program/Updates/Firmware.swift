@@ -106,22 +106,24 @@ package struct Firmware: PeerCommand {
   @LoopActor private func upload(
     _ image: ImageFile, _ number: Int, _ device: LinkedUpdateDevice, _ text: ManagementText, _ firmware: String
   ) async throws {
-    let begin = EventLoop.shared.now
-    var confirmed = 0
+    var (sent, confirmed) = (UploadCount(), 0)
     do {
       defer { text.progress.end() }
       try await device.resuming { client in
         // After a lost link, nothing is sent twice.
         try await ManagementClient.use(client) { management in
+          try await management.prepareUpload(image.upload, image: number)
+          sent.begin()
           try await management.upload(image.upload, image: number, resumes: !choices.noResume || confirmed > 0) {
             device.follow(.progress(sent: $0, confirmed: $1, total: image.upload.count))
+            sent.add(upTo: $0)
             confirmed = max(confirmed, $1)
             try text.progress.show($0, $1, of: image.upload.count)
           }
         }
       }
     } catch { throw Failure(update: error, text.progress) }
-    try await text.show(uploaded: image, to: number, in: begin.duration(to: EventLoop.shared.now).inSeconds, firmware)
+    try await text.show(uploaded: image, to: number, sent, firmware)
   }
 
   @LoopActor private func image(_ path: String, _ context: Context) async throws -> ImageFile {

@@ -107,11 +107,10 @@ package struct Update: PeerCommand {
       try await text.announce(isDry: dryRun)
       if dryRun { return text.row(nil) }
       guard !plan.steps.isEmpty else {
-        try await text.show(nil, seconds: 0, firmware)
+        try await text.show(nil, firmware)
         return text.row(nil)
       }
       try await Confirmation.demand(text.question, of: text.title, isGiven: choices.yes, context)
-      let begin = EventLoop.shared.now
       let outcome: UpdateOutcome
       do {
         defer { text.progress.end() }
@@ -124,7 +123,7 @@ package struct Update: PeerCommand {
         if let peer = device.newPeer { failure.add("The device now has the address \(peer).") }
         throw failure
       }
-      try await text.show(outcome, seconds: begin.duration(to: EventLoop.shared.now).inSeconds, firmware)
+      try await text.show(outcome, firmware)
       return text.row(outcome)
     }
   }
