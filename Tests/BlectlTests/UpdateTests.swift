@@ -324,6 +324,25 @@ import TestSupport
     #expect(asks.status == 64 && asks.errors.contains("A script cannot ask. Add --yes"), "\(asks.errors)")
   }
 
+  /// A script takes its file from its own folder, not from the current one.
+  @Test func aRecordedScriptFindsItsFile() throws {
+    let (image, other) = (try file(), TemporaryFolder.path())
+    let folder = String(image.prefix(upTo: try #require(image.lastIndex(of: "/"))))
+    let up = String(repeating: "../", count: FileManager.default.currentDirectoryPath.split(separator: "/").count)
+    let (typed, name) = (up + image.dropFirst(), String(image.dropFirst(folder.count + 1)))
+    try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: true)
+    for (script, path) in [("\(folder)/\(name).blectl", name), ("\(other)/a.blectl", image)] {
+      for words in [["update", "Sensor", typed, "--yes"], ["-e", "firmware upload \(typed) --yes", "Sensor"]] {
+        let result = try Blectl.run(words + ["--record", script], adapter: try Self.devices())
+        #expect(result.status == 0, "\(result.errors)")
+        let text = try String(contentsOfFile: script, encoding: .utf8)
+        #expect(text.contains("\(words[0] == "update" ? "update" : "firmware upload") \(path) --yes\n"), "\(text)")
+        let again = try Blectl.run(["run", script], adapter: try Self.devices())
+        #expect(again.status == 0, "\(again.text) \(again.errors)")
+      }
+    }
+  }
+
   /// The file is relative to the folder of the script, and is checked before the script starts.
   @Test func aScriptNamesItsFile() throws {
     let image = try file()

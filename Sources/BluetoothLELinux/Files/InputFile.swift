@@ -6,6 +6,14 @@ package import SystemPackage
 package enum InputFile {
   package nonisolated static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
+  /// Returns the folder of a file without symbolic links, and with a slash at its end. Nil if it does not exist.
+  package nonisolated static func folder(of file: String) -> String? {
+    guard let path = unsafe realpath(file.lastIndex(of: "/").map { String(file[...$0]) } ?? ".", nil) else { return nil }
+    defer { unsafe free(path) }
+    let text = unsafe String(cString: path)
+    return text.hasSuffix("/") ? text : text + "/"
+  }
+
   /// Reads a small user file without suspending. Accepts only regular files of at most `limit` bytes.
   /// Returns nil if the file does not exist, or if this user may not enter its folder. With `isOwn`, a visible folder that this user may
   /// not enter is an error.

@@ -55,7 +55,7 @@ package final class ScriptRecorder: LineRecorder {
     if let peer = command.recordedDevice { device = try await context.configuration.resolve(peer) }
     guard command.traits.isSession else {
       let hasPeer = command.peerOptions != nil
-      let words = RecordedWords(arguments, of: type(of: command), hasPeer: hasPeer, known)
+      let words = self.words(arguments, of: command, hasPeer: hasPeer)
       if hasPeer { return try await run(command, words, in: context) }
       return try await record(add(RecordedCommand(words.words)), command, context)
     }
@@ -63,6 +63,18 @@ package final class ScriptRecorder: LineRecorder {
       if recordings.isEmpty, device != nil, Failure(error).kind != .usage { addConnection().didEnd(error) }
       throw error
     }
+  }
+
+  /// Returns the words that the script repeats. A file that a script takes from its own folder gets its path from there.
+  private func words(_ words: [String], of command: any LoopCommand, hasPeer: Bool) -> RecordedWords {
+    var (words, command) = (words, command)
+    command.placeFile { file, _ in
+      if let index = words.lastIndex(where: { $0 == file || $0.hasPrefix("--") && $0.hasSuffix("=\(file)") }) {
+        words[index] = words[index].dropLast(file.count) + ScriptLoader.name(file, in: path)
+      }
+      return file
+    }
+    return RecordedWords(words, of: type(of: command), hasPeer: hasPeer, known)
   }
 
   private func run(_ command: any LoopCommand, _ words: RecordedWords, in context: Context) async throws {
@@ -109,7 +121,7 @@ package final class ScriptRecorder: LineRecorder {
   func begin(_ line: ShellLine, _ device: SessionDevice?, _ output: Output) -> any CommandObserver {
     let form = line.command.recordedForm
     let isOther = device.map { !isOfScript($0) } ?? false
-    let parts = RecordedWords(line.words, of: type(of: line.command), hasPeer: line.namesPeer, known)
+    let parts = words(line.words, of: line.command, hasPeer: line.namesPeer)
     var command = Self.recorded(line.command, form.words ?? parts.words + parts.link)
     command.failsAgain = form.failsAgain
     if isOther || form.isLeftOut { command.kind = .comment(isOther ? "for another device" : "not for scripts") }

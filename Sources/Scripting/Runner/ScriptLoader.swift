@@ -131,6 +131,15 @@ struct ScriptLoader {
     return script[...end] + name
   }
 
+  /// Returns the name with which a script names a file: relative if the file is in the script's folder or below, otherwise absolute.
+  static func name(_ path: String, in script: String) -> String {
+    guard !path.hasPrefix("/"), path != "-", let folder = InputFile.folder(of: path), let own = InputFile.folder(of: script) else {
+      return path
+    }
+    let whole = folder + (path.split(separator: "/").last ?? "")
+    return whole.hasPrefix(own) ? String(whole.dropFirst(own.count)) : whole
+  }
+
   /// Returns the paths of the scripts in a folder and its subfolders. Returns the path itself for a file or `-`.
   /// - Throws: Failure for a folder without scripts or with more than 10,000 scripts and folders.
   static func files(_ path: String) throws -> [String] {
