@@ -18,15 +18,17 @@ package final class KeyQuestion {
   /// Shows the question until a key answers it.
   /// - Parameters:
   ///   - limit: The time that the question shows as remaining. It does not end the question.
+  ///   - terminal: The descriptor of the terminal where the user types. Nil for standard input.
   ///   - text: The line, from the typed text and the remaining seconds.
   ///   - answer: Receives each key, and returns the answer. Nil waits for another key.
-  /// - Returns: Nil if standard input is not a terminal, or at Ctrl-D.
+  /// - Returns: Nil if the descriptor is not that of a terminal, or at Ctrl-D.
   /// - Throws: CancellationError.
   package static func ask<Answer: Sendable>(
-    _ output: Output, limit: Duration, _ text: @escaping (_ typed: String, _ secondsLeft: Int64) -> String,
+    _ output: Output, limit: Duration, on terminal: Int32? = nil, _ text: @escaping (_ typed: String, _ secondsLeft: Int64) -> String,
     answer: (inout String, Character) -> Answer?
   ) async throws -> Answer? {
-    guard let mode = TerminalMode(STDIN_FILENO) else { return nil }
+    let terminal = terminal ?? STDIN_FILENO
+    guard let mode = TerminalMode(terminal) else { return nil }
     let loop = EventLoop.shared
     let question = KeyQuestion(output, loop.now.advanced(by: limit), text)
     mode.enter(undoing: "")
@@ -43,9 +45,9 @@ package final class KeyQuestion {
       output.clearTransient()
     }
     while true {
-      _ = try await loop.wait(for: STDIN_FILENO, .readable)
+      _ = try await loop.wait(for: terminal, .readable)
       var buffer = [UInt8](repeating: 0, count: 64)
-      let count = unsafe read(STDIN_FILENO, &buffer, buffer.count)
+      let count = unsafe read(terminal, &buffer, buffer.count)
       guard count > 0 else { return nil }
       for octet in buffer[..<count] {
         let key = Character(UnicodeScalar(octet))

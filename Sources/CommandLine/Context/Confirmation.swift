@@ -19,10 +19,17 @@ package enum Confirmation {
     release()
     // A key that the user typed before the question is no answer.
     StandardInput.discard()
+    try await ask(question, output, state)
+  }
+
+  /// - Parameters:
+  ///   - state: The sentence that ends the error without a yes.
+  ///   - terminal: The descriptor of the terminal where the user types. Nil for standard input.
+  static func ask(_ question: String, _ output: Output, _ state: String, on terminal: Int32? = nil) async throws {
     let deadline = EventLoop.shared.now.advanced(by: limit)
     do {
       let answer = try await withDeadline(deadline) {
-        try await KeyQuestion.ask(output, limit: limit) { typed, left in
+        try await KeyQuestion.ask(output, limit: limit, on: terminal) { typed, left in
           "\(question) y or n: \(typed)  (\(left) s left)"
         } answer: { _, key -> Bool? in
           ["y", "n"].contains(key.lowercased()) ? key.lowercased() == "y" : nil
