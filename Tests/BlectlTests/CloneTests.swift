@@ -101,6 +101,7 @@ import Traces
        "services": [{"uuid": "ff00", "characteristics": [
          {"uuid": "ff01", "properties": ["read"], "permissions": ["read_encrypted"], "value": "01"},
          {"uuid": "ff03", "properties": ["read"], "permissions": ["read_authenticated"], "value": "03"},
+         {"uuid": "ff04", "properties": ["read"], "permissions": ["read_encrypted"], "read_error": 5, "read_reactions": [{"error": 2}]},
          {"uuid": "ff02", "properties": ["read"], "permissions": ["read_encrypted"], "read_error": 5, "value": "02"}]}]}
       """#
     let file = try TemporaryFolder.file(device)
@@ -110,6 +111,7 @@ import Traces
     for part in [
       #""security": {"sc": false}"#, #""value": "01", "permissions": ["read_encrypted"]}"#,
       #""value": "02", "permissions": ["read_encrypted"], "read_error": "0x05"}"#, #""permissions": ["read_authenticated"]}"#,
+      #""permissions": ["read_encrypted"], "read_error": "0x05", "read_reactions": [{"error": "0x02"}]}"#,
     ] { #expect(first.text.contains(part), "\(part): \(first.text)") }
     #expect(try clone("D1:00:00:00:00:77", "--pair", adapter: "sim:\(first.path)", status: 5).text == first.text)
   }

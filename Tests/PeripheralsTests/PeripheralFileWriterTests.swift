@@ -94,6 +94,30 @@ import TestSupport
     #expect(text.contains(#""handle": "0x0002", \#(members)}"#), "\(text)")
   }
 
+  /// A device that refuses a read with another error once the link is secure enough, or after it sent a value.
+  @Test(
+    arguments: [
+      ([5, 2], nil, #""permissions": ["read_encrypted"], "read_error": "0x05", "read_reactions": [{"error": "0x02"}]"#),
+      ([15, 8, 15], nil, #""permissions": ["read_encrypted"], "read_reactions": [{"error": "0x08"}]"#),
+      ([5, 5], nil, #""permissions": ["read_encrypted"], "read_error": "0x05""#),
+      ([14, 128], nil, #""read_error": "0x0e", "comment": "The device refused a later read with the error 0x80.""#),
+      ([14], [1], #""value": "01", "comment": "The device refused a later read with the error 0x0e.""#),
+      ([5], [1], #""value": "01", "permissions": ["read_encrypted"], "read_error": "0x05""#),
+    ] as [([UInt8], [UInt8]?, String)])
+  func laterRefusals(_ codes: [UInt8], _ value: [UInt8]?, _ members: String) throws {
+    var outcome = DeviceSnapshot.Outcome()
+    if let value { outcome.add(value) }
+    for code in codes { outcome.addReadRefusal(ErrorCode(rawValue: code)) }
+    var item = Characteristic(uuid: UUID(0xFF01), handle: 2, valueHandle: 3, endHandle: 4, properties: .read)
+    #expect(try write(snapshot(item, outcome)).text.contains(#""handle": "0x0002", \#(members)}"#))
+    // Descriptors have no reactions.
+    item.descriptors = [Descriptor(uuid: UUID(0x2901), handle: 4)]
+    var snapshot = snapshot(item)
+    snapshot.outcomes[4] = outcome
+    let text = try write(snapshot).text
+    #expect(text.contains("refused a later read") == (outcome.laterReadRefusal != nil) && !text.contains("reactions"), "\(text)")
+  }
+
   @Test func longAdvertisements() throws {
     var snapshot = DeviceSnapshot(Self.peer)
     snapshot.add(

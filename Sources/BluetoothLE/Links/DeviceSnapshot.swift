@@ -33,6 +33,8 @@ package struct DeviceSnapshot: Sendable {
     package var isCut = false
     /// The error of the first refused read. Nil if the device refused none.
     package var readRefusal: ErrorCode?
+    /// The error of a later refused read that differs from `readRefusal`. Nil if there was none.
+    package var laterReadRefusal: ErrorCode?
     package var writeRefusal: ErrorCode?
     /// The security of the link after a refused read, for the last read. Nil if unknown.
     package var level: SecurityLevel?
@@ -45,6 +47,15 @@ package struct DeviceSnapshot: Sendable {
     package mutating func add(_ value: [UInt8]) {
       if let before = self.value, before != value { earlier = before }
       self.value = value
+    }
+
+    /// Adds the error of a refused read.
+    package mutating func addReadRefusal(_ code: ErrorCode) {
+      if readRefusal == nil, value == nil || code.isOfSecurity {
+        readRefusal = code
+      } else if code != readRefusal {
+        laterReadRefusal = code
+      }
     }
   }
 
@@ -142,7 +153,7 @@ extension Client {
       var outcome = snapshot.outcomes[handle] ?? DeviceSnapshot.Outcome()
       switch value {
       case .success(let value): outcome.add(value)
-      case .failure(GATTError.errorResponse(let code, _, _)): outcome.readRefusal = outcome.readRefusal ?? code
+      case .failure(GATTError.errorResponse(let code, _, _)): outcome.addReadRefusal(code)
       case .failure: break
       }
       snapshot.outcomes[handle] = outcome

@@ -146,7 +146,7 @@ package struct PeripheralFileWriter {
       ("handle", .string("\(item.handle)")),
     ]
     if item.valueHandle != item.handle.next { members.append(("value_handle", .string("\(item.valueHandle)"))) }
-    members += attribute(item.valueHandle, Permissions(properties), hasValue: true, comments)
+    members += attribute(item.valueHandle, Permissions(properties), hasValue: true, comments, reacts: true)
     // Without a descriptor, clients cannot subscribe.
     if item.sendsValues, !hasConfiguration { members.append(("unasked", .bool(true))) }
     if !descriptors.isEmpty { members.append(("descriptors", JSONTree.Kind(descriptors))) }
@@ -156,12 +156,16 @@ package struct PeripheralFileWriter {
   // MARK: Values and permissions
 
   /// Returns the members for the value of an attribute, and for its permissions if they differ from `usual`.
-  private func attribute(_ handle: AttributeHandle, _ usual: Permissions, hasValue: Bool, _ comments: [String]) -> [Member] {
+  /// - Parameter reacts: Whether the attribute can have reactions, which only characteristics have.
+  private func attribute(
+    _ handle: AttributeHandle, _ usual: Permissions, hasValue: Bool, _ comments: [String], reacts: Bool = false
+  ) -> [Member] {
     guard let outcome = snapshot.outcomes[handle] else {
       return comments.isEmpty ? [] : [("comment", .string(comments.joined(separator: " ")))]
     }
     var (permissions, members, comments) = (usual, [] as [Member], comments)
-    let readError = Self.readError(outcome, &permissions)
+    let secureError = reacts ? outcome.secureReadRefusal : nil
+    let readError = Self.readError(outcome, secureError, &permissions)
     let writeError = Self.writeError(outcome, &permissions)
     if hasValue, let value = outcome.value, !value.isEmpty {
       members.append(("value", Self.literal(value)))
@@ -172,12 +176,19 @@ package struct PeripheralFileWriter {
     for (key, error) in [("read_error", readError), ("write_error", writeError)] {
       if let error { members.append((key, .string("0x" + Hex.encode(error.rawValue)))) }
     }
+    if let secureError {
+      members.append(("read_reactions", JSONTree.Kind([JSONTree.Kind([("error", .string("0x" + Hex.encode(secureError.rawValue)))])])))
+    } else if let code = outcome.laterReadRefusal {
+      comments.append("The device refused a later read with the error 0x\(Hex.encode(code.rawValue)).")
+    }
     if !comments.isEmpty { members.append(("comment", .string(comments.joined(separator: " ")))) }
     return members
   }
 
   /// Adds the permissions that explain the outcome of reads. Returns the error that the permissions do not explain.
-  private static func readError(_ outcome: DeviceSnapshot.Outcome, _ permissions: inout Permissions) -> ErrorCode? {
+  private static func readError(
+    _ outcome: DeviceSnapshot.Outcome, _ secureError: ErrorCode?, _ permissions: inout Permissions
+  ) -> ErrorCode? {
     guard let code = outcome.readRefusal else {
       if outcome.value != nil { permissions.insert(.read) }
       return nil
@@ -187,11 +198,11 @@ package struct PeripheralFileWriter {
       return nil
     }
     // Authorization is no property of the link, unless a pairing brought it.
-    guard outcome.value != nil || code.isOfSecurity && code != .insufficientAuthorization else { return code }
+    guard outcome.value != nil || secureError != nil || code.isOfSecurity && code != .insufficientAuthorization else { return code }
     // Most devices refuse with Insufficient Authentication before any pairing. It is enough to pair unless the outcome shows more.
     let level = outcome.level ?? .unencrypted
     let needsAuthentication =
-      code == .insufficientAuthentication && (outcome.value == nil ? level > .unencrypted : level >= .authenticated)
+      code == .insufficientAuthentication && secureError == nil && (outcome.value == nil ? level > .unencrypted : level >= .authenticated)
     permissions.formUnion(needsAuthentication ? [.read, .readAuthenticated] : [.read, .readEncrypted])
     return code == (needsAuthentication ? .insufficientAuthentication : .insufficientEncryption) ? nil : code
   }
@@ -223,4 +234,9 @@ package struct PeripheralFileWriter {
     guard value.count >= 4, value.allSatisfy({ (0x20...0x7E).contains($0) }) else { return .string(Hex.encode(value)) }
     return JSONTree.Kind([("utf8", .string(String(decoding: value, as: UTF8.self)))])
   }
+}
+
+extension DeviceSnapshot.Outcome {
+  /// The error of reads after the link became as secure as the first error demanded. Nil unless there is one.
+  fileprivate var secureReadRefusal: ErrorCode? { value == nil && readRefusal?.isOfSecurity ?? false ? laterReadRefusal : nil }
 }

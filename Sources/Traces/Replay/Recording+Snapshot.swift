@@ -50,7 +50,7 @@ extension DeviceSnapshot {
           // A longer reading of the same value replaces a cut one.
           if outcome.isCut, value.starts(with: outcome.value ?? []) { outcome.value = value } else { outcome.add(value) }
           outcome.isCut = !reading.isWhole
-        case .failure(let refusal): outcome.readRefusal = outcome.readRefusal ?? refusal.code
+        case .failure(let refusal): outcome.addReadRefusal(refusal.code)
         }
       }
       outcomes[AttributeHandle(clamping: handle)] = outcome
