@@ -189,8 +189,9 @@ let package = Package(
       name: "InteropTests",
       dependencies: ["blectl", "Scripts", "Traces", "BluetoothLESimulator", "BluetoothLEFirmware", "BluetoothLE", "TestSupport"],
       exclude: [
-        "ant-junit.xsd", "beacon_frames.py", "bthome_frames.py", "bumble_air.py", "bumble_client.py", "firmware_images.py",
-        "foreign_values.py", "junit_facts.py", "smp_server.py", "tap_facts.pl", "trace_judges.py", "update_clients.py",
+        "ant-junit.xsd", "beacon_frames.py", "bthome_frames.py", "bumble_air.py", "bumble_client.py", "clone_databases.py",
+        "clone_judge.py", "firmware_images.py", "foreign_values.py", "junit_facts.py", "smp_server.py", "tap_facts.pl", "trace_judges.py",
+        "update_clients.py",
       ]),
     .testTarget(
       name: "KernelTests",

@@ -10,13 +10,16 @@ final class BumbleClient: Sendable {
   let address: String?
   /// The port of the other controller. Nil unless the client has the air.
   let port: Int?
+  /// The ports of both other controllers of clone_judge.py.
+  let ports: [String]
 
-  init(_ transport: String) throws {
+  init(_ transport: String, script: String = "bumble_client.py") throws {
     guard let python = ProcessInfo.processInfo.environment["BLECTL_PYTHON"] else { throw BumbleAir.NoPython() }
-    let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("bumble_client.py").path
+    let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(script).path
     process = try RunningProcess([python, script, transport], isLimited: false)
     guard let ready = process.nextLine(where: { $0.contains("ready") }) else { throw Failed(text: process.wait().errors) }
-    (address, port) = (try Record(ready).string("address"), try Record(ready).int("port"))
+    let record = try Record(ready)
+    (address, port, ports) = (record.string("address"), record.int("port"), record.strings("ports"))
   }
 
   /// - Throws: An error if its answer reports a failure.

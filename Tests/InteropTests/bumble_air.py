@@ -515,21 +515,20 @@ class VirtualAdapter:
 
 class H4Server(asyncio.Protocol):
     """One client of the served controller. A new one takes over: the last may have closed without us having seen it yet."""
-    current = None
 
     def __init__(self, controller):
         self.controller = controller
 
     def connection_made(self, transport):
-        if H4Server.current:
-            H4Server.current.gone()
-        H4Server.current, self.transport = self, transport
+        if self.controller.host:
+            self.controller.host.gone()
+        self.transport = transport
         self.parser = PacketParser(self.controller)   # what the last client left half sent is forgotten
         self.controller.host = self
         report('client')
 
     def data_received(self, data):
-        if H4Server.current is self:
+        if self.controller.host is self:
             self.parser.feed_data(data)
 
     def on_packet(self, packet):
@@ -540,8 +539,7 @@ class H4Server(asyncio.Protocol):
         self.gone()
 
     def gone(self):
-        if H4Server.current is self:
-            H4Server.current = None
+        if self.controller.host is self:
             self.controller.host = None
             self.controller.silence()
             self.transport.close()

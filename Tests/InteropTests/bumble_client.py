@@ -118,9 +118,15 @@ async def serve_air(kind):
     return own, AsyncPipeSink(own), server.sockets[0].getsockname()[1]
 
 
-async def main(name):
+async def begin():
+    """The lines of standard input."""
     commands = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(commands), sys.stdin)
+    return commands
+
+
+async def main(name):
+    commands = await begin()
     if name.startswith('air:'):
         source, sink, port = await serve_air(name[4:])
         return await run(commands, source, sink, port=port)
@@ -128,10 +134,10 @@ async def main(name):
         await run(commands, transport.source, transport.sink)
 
 
-async def run(commands, source, sink, **fields):
+async def run(commands, source, sink, kind=Client, **fields):
     device = Device.with_hci('client', Address('F0:F1:F2:F3:F4:F9'), source, sink)
     await device.power_on()
-    client = Client(device)
+    client = kind(device)
     report('ready', address=str(device.public_address).split('/')[0], **fields)
     while line := (await commands.readline()).decode().split():
         try:
@@ -140,4 +146,5 @@ async def run(commands, source, sink, **fields):
             report('error', type=type(error).__name__, message=str(error))
 
 
-asyncio.run(main(*sys.argv[1:]))
+if __name__ == '__main__':
+    asyncio.run(main(*sys.argv[1:]))
