@@ -54,7 +54,9 @@ import Traces
           {"uuid": "ff09", "properties": ["read"], "permissions": ["read_encrypted"]},
           {"uuid": "ff0a", "properties": ["read", "extended_properties"],
            "descriptors": [{"uuid": "2900", "value": "0100"}, {"uuid": "2904", "read_error": 14}]}]},
-       {"uuid": "ff10", "primary": false, "handle": 112}, {"uuid": "ff10", "handle": 128, "end_handle": 65535}]}
+       {"uuid": "0000ff11-0000-1000-8000-00805f9b34fb", "primary": false, "handle": 112, "characteristics": [
+         {"uuid": "0000ff12-0000-1000-8000-00805f9b34fb", "properties": ["read"]}]},
+       {"uuid": "ff10", "handle": 128, "end_handle": 65535}]}
     """#
 
   @Test func everyKindOfAttribute() throws {
@@ -62,6 +64,9 @@ import Traces
     for part in [
       #""name": "Oddity", "address": "D1:00:00:00:00:77/random""#, #""advertisement": "02010603ff0102ff""#, #""mtu": 64"#,
       #"{"uuid": "ff04", "properties": ["read"], "handle": "0x0044", "permissions": []}"#,
+      // These UUIDs go over the air in full.
+      #"{"uuid": "0000ff11-0000-1000-8000-00805f9b34fb", "primary": false, "handle": "0x0070""#,
+      #"{"uuid": "0000ff12-0000-1000-8000-00805f9b34fb", "properties": ["read"], "handle": "0x0071"}"#,
       #"{"uuid": "ff05", "properties": [], "handle": "0x0046", "value": "05", "permissions": ["read"]}"#,
       #"{"uuid": "ff06", "properties": ["read"], "handle": "0x0048", "read_error": "0x80"}"#,
       #"{"uuid": "ff07", "properties": ["write"], "handle": "0x004a", "read_error": "0x08"}"#,

@@ -227,6 +227,8 @@ class Gaps(Database):
                     included_services=[middle, inner]),
             Service('FFF0', [item('FFF1', P.READ, b'a'), item('FFF1', P.READ, b'b'), item(own(8), P.READ, b'c')]),
             Service('FFF0', []), Service('FFF0', [item('FFF2', P.INDICATE)]),
+            # With 16 bytes each: some stacks never shorten what a program writes in full.
+            Service('0000FFE0-0000-1000-8000-00805F9B34FB', [item('0000FFE1-0000-1000-8000-00805F9B34FB', P.READ, b'long')]),
         ]
 
     def handles(self, server):

@@ -39,6 +39,12 @@ class Radio(AirController):
         super().send_hci_packet(packet)
 
 
+def name(uuid):
+    """The same for both lengths of a UUID, which clients take for equal."""
+    digits = uuid.to_bytes(force_128=True)[::-1].hex()
+    return digits[4:8] if digits.endswith('00001000800000805f9b34fb') else digits
+
+
 class Judge(Client):
     def __init__(self, device, air):
         super().__init__(device)
@@ -80,7 +86,7 @@ class Judge(Client):
         facts['mtu'] = await peer.request_mtu(517)
         facts |= await self.tree(peer)
         attributes = await peer.discover_attributes()
-        facts |= {f'{attribute.handle:04x} type': str(attribute.type) for attribute in attributes}
+        facts |= {f'{attribute.handle:04x} type': name(attribute.type) for attribute in attributes}
         facts |= await self.values(peer, attributes, 'value')
         if self.database.pairs:
             self.device.pairing_config_factory = lambda _: pairing_config('none')
@@ -111,10 +117,10 @@ class Judge(Client):
     async def tree(self, peer):
         facts = {}
         for service in await peer.discover_services():
-            facts[f'{service.handle:04x} service'] = (service.end_group_handle, str(service.uuid))
+            facts[f'{service.handle:04x} service'] = (service.end_group_handle, name(service.uuid))
             for item in await service.discover_characteristics():
-                facts[f'{item.handle:04x} characteristic'] = (int(item.properties), str(item.uuid))
-                facts[f'{item.handle:04x} descriptors'] = [(found.handle, str(found.type)) for found in await item.discover_descriptors()]
+                facts[f'{item.handle:04x} characteristic'] = (int(item.properties), name(item.uuid))
+                facts[f'{item.handle:04x} descriptors'] = [(found.handle, name(found.type)) for found in await item.discover_descriptors()]
         start = 1
         while start <= 0xFFFF:
             answer = await peer.gatt_client.send_request(att.ATT_Read_By_Group_Type_Request(

@@ -60,6 +60,9 @@ package struct UUID: Hashable, Sendable, CustomStringConvertible {
     return littleEndianBytes
   }
 
+  /// Whether these bytes of a declaration have the UUID in full although it has a 16-bit form.
+  package func isLong(in bytes: some Collection<UInt8>) -> Bool { bytes.count == 16 && short != nil }
+
   /// All 16 bytes of the UUID, least significant first.
   package var littleEndianBytes: [UInt8] {
     (0..<8).map { UInt8(truncatingIfNeeded: low >> (8 * UInt64($0))) } + (0..<8).map { UInt8(truncatingIfNeeded: high >> (8 * UInt64($0))) }

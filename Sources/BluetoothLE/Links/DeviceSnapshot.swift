@@ -88,7 +88,9 @@ extension AttributeTable {
   ) {
     services = groups.compactMap { item in
       UUID(littleEndian: item.group.value).map {
-        Service(uuid: $0, handle: item.group.handle, endHandle: item.group.endHandle, isPrimary: item.isPrimary)
+        Service(
+          uuid: $0, handle: item.group.handle, endHandle: item.group.endHandle, isPrimary: item.isPrimary,
+          hasLongUUID: $0.isLong(in: item.group.value))
       }
     }
     services.sort { $0.handle < $1.handle }

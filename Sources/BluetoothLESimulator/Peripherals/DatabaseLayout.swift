@@ -6,6 +6,8 @@ extension AttributeDatabase {
   package struct ServiceDescription: Sendable {
     package var uuid: UUID
     package var isPrimary = true
+    /// Whether the declaration has all 16 bytes of the UUID, even if it has a 16-bit form.
+    package var hasLongUUID = false
     package var handle: AttributeHandle?
     /// The last handle of the service. Nil means the handle of its last attribute.
     package var endHandle: AttributeHandle?
@@ -30,6 +32,8 @@ extension AttributeDatabase {
   package struct CharacteristicDescription: Sendable {
     package var uuid: UUID
     package var properties: Properties
+    /// Whether the declaration has all 16 bytes of the UUID, even if it has a 16-bit form. Find Information tells the short form.
+    package var hasLongUUID = false
     /// The handle of the declaration. Nil means the next free handle.
     package var handle: AttributeHandle?
     /// The handle of the value. Nil means the handle after the declaration.
@@ -90,7 +94,7 @@ extension AttributeDatabase {
 /// A builder that assigns handles in a first pass. Its second pass fills in the values that contain handles of other attributes.
 private struct Layout {
   private enum Draft {
-    case service(uuid: UUID, isPrimary: Bool)
+    case service(uuid: [UInt8], isPrimary: Bool)
     case include(service: Int)
     case finished(AttributeDatabase.Attribute)
   }
@@ -129,7 +133,7 @@ private struct Layout {
   mutating func add(_ service: AttributeDatabase.ServiceDescription) throws(AttributeDatabase.Invalid) {
     let handle = try next(service.handle)
     starts.append(handle)
-    drafts.append((handle, .service(uuid: service.uuid, isPrimary: service.isPrimary)))
+    drafts.append((handle, .service(uuid: Self.bytes(service.uuid, service.hasLongUUID), isPrimary: service.isPrimary)))
     for include in service.includes { drafts.append((try next(include.handle), .include(service: include.service))) }
     for (index, characteristic) in service.characteristics.enumerated() {
       entry.characteristic = index
@@ -143,6 +147,8 @@ private struct Layout {
     ends.append(last)
   }
 
+  private static func bytes(_ uuid: UUID, _ isLong: Bool) -> [UInt8] { isLong ? uuid.littleEndianBytes : uuid.attBytes }
+
   private mutating func add(_ characteristic: AttributeDatabase.CharacteristicDescription) throws(AttributeDatabase.Invalid) {
     entry.descriptor = nil
     let properties = characteristic.properties
@@ -152,7 +158,8 @@ private struct Layout {
     try check(characteristic.value, characteristic.maximumLength)
     finish(
       declaration, .characteristic, .read,
-      [properties.rawValue, UInt8(truncatingIfNeeded: handle.rawValue), UInt8(handle.rawValue >> 8)] + characteristic.uuid.attBytes)
+      [properties.rawValue, UInt8(truncatingIfNeeded: handle.rawValue), UInt8(handle.rawValue >> 8)]
+        + Self.bytes(characteristic.uuid, characteristic.hasLongUUID))
 
     var descriptors = characteristic.descriptors
     let isExtended = descriptors.contains { $0.uuid == .characteristicExtendedProperties }
@@ -218,7 +225,7 @@ private struct Layout {
         service += 1
         result.append(
           AttributeDatabase.Attribute(
-            handle: handle, type: isPrimary ? .primaryService : .secondaryService, permissions: .read, value: uuid.attBytes,
+            handle: handle, type: isPrimary ? .primaryService : .secondaryService, permissions: .read, value: uuid,
             role: .service(endHandle: ends[service])))
       case .include(let target):
         guard services.indices.contains(target), target != service else {
@@ -228,7 +235,7 @@ private struct Layout {
         var writer = ByteWriter()
         writer.uint16(starts[target].rawValue)
         writer.uint16(ends[target].rawValue)
-        if let short = services[target].uuid.short { writer.uint16(short) }
+        if let short = services[target].uuid.short, !services[target].hasLongUUID { writer.uint16(short) }
         result.append(
           AttributeDatabase.Attribute(handle: handle, type: .include, permissions: .read, value: writer.bytes))
       }

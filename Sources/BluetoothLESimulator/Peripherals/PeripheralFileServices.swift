@@ -38,6 +38,7 @@ struct PeripheralServices {
     try fields["comment"]?.comment()
     guard let uuid = fields["uuid"] else { throw entry.error("Missing key \"uuid\".") }
     var service = Database.ServiceDescription(try uuid.uuid())
+    service.hasLongUUID = try Self.isLong(uuid)
     if let value = fields["primary"] { service.isPrimary = try value.bool() }
     service.handle = try fields["handle"]?.handle()
     service.endHandle = try fields["end_handle"]?.handle()
@@ -80,6 +81,7 @@ struct PeripheralServices {
       properties.formUnion(property)
     }
     var characteristic = Database.CharacteristicDescription(try uuid.uuid(), properties)
+    characteristic.hasLongUUID = try Self.isLong(uuid)
     characteristic.handle = try fields["handle"]?.handle()
     characteristic.valueHandle = try fields["value_handle"]?.handle()
     characteristic.permissions = try fields["permissions"].map(permissions)
@@ -89,6 +91,9 @@ struct PeripheralServices {
     for item in descriptors { characteristic.descriptors.append(try descriptor(item)) }
     return characteristic
   }
+
+  /// Whether a UUID stands in the file in full.
+  private static func isLong(_ uuid: FileEntry) throws(FileEntryError) -> Bool { try uuid.string().utf8.count >= 32 }
 
   private func descriptor(_ entry: FileEntry) throws(FileEntryError) -> Database.DescriptorDescription {
     let fields = try entry.object(["uuid", "handle", "value", "permissions", "read_error", "write_error", "max_length", "comment"])

@@ -76,7 +76,7 @@ package struct PeripheralFileWriter {
   // MARK: Services
 
   private mutating func service(_ service: Service) -> [Member] {
-    var members: [Member] = [("uuid", .string("\(service.uuid)"))]
+    var members: [Member] = [("uuid", Self.text(service.uuid, service.hasLongUUID))]
     if !service.isPrimary { members.append(("primary", .bool(false))) }
     members.append(("handle", .string("\(service.handle)")))
     for include in includes(of: service) { last = include.handle }
@@ -142,7 +142,7 @@ package struct PeripheralFileWriter {
       comments.append("The device also has the extended_properties property, but no descriptor 2900.")
     }
     var members: [Member] = [
-      ("uuid", .string("\(item.uuid)")), ("properties", JSONTree.Kind(properties.names.map { .string($0) })),
+      ("uuid", Self.text(item.uuid, item.hasLongUUID)), ("properties", JSONTree.Kind(properties.names.map { .string($0) })),
       ("handle", .string("\(item.handle)")),
     ]
     if item.valueHandle != item.handle.next { members.append(("value_handle", .string("\(item.valueHandle)"))) }
@@ -152,6 +152,8 @@ package struct PeripheralFileWriter {
     if !descriptors.isEmpty { members.append(("descriptors", JSONTree.Kind(descriptors))) }
     return JSONTree.Kind(members)
   }
+
+  private static func text(_ uuid: UUID, _ isLong: Bool) -> JSONTree.Kind { .string(isLong ? uuid.fullDescription : "\(uuid)") }
 
   // MARK: Values and permissions
 

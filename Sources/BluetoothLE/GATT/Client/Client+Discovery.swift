@@ -318,7 +318,8 @@ extension Characteristic {
     guard item.value.count >= 3, let uuid = UUID(littleEndian: item.value.dropFirst(3)) else { return nil }
     let valueHandle = AttributeHandle(rawValue: UInt16(item.value[1]) | UInt16(item.value[2]) << 8)
     self.init(
-      uuid: uuid, handle: item.handle, valueHandle: valueHandle, endHandle: 0xFFFF, properties: Properties(rawValue: item.value[0]))
+      uuid: uuid, handle: item.handle, valueHandle: valueHandle, endHandle: 0xFFFF, properties: Properties(rawValue: item.value[0]),
+      hasLongUUID: uuid.isLong(in: item.value.dropFirst(3)))
   }
 
   /// Whether the value's handle is the declaration's handle plus 1.

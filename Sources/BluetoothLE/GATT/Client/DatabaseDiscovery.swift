@@ -167,7 +167,11 @@ struct DatabaseDiscovery {
     for group in groups {
       let uuid = UUID(littleEndian: group.value)
       let entry: Entry = (.service, group.handle, uuid, asked.take(group.handle, through: group.endHandle))
-      let service = uuid.map { Service(uuid: $0, handle: group.handle, endHandle: group.endHandle, isPrimary: type == .primaryService) }
+      let service = uuid.map {
+        Service(
+          uuid: $0, handle: group.handle, endHandle: group.endHandle, isPrimary: type == .primaryService,
+          hasLongUUID: $0.isLong(in: group.value))
+      }
       guard let service = admit(service, entry, group.value, uuidLength: group.value.count, to: services) else { continue }
       if group.endHandle < group.handle { note(entry, .endsBefore(group.endHandle)) }
       services.append(service)

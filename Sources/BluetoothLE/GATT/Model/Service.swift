@@ -6,6 +6,8 @@ package struct Service: Hashable, Sendable {
   package var handle: AttributeHandle
   package var endHandle: AttributeHandle
   package var isPrimary: Bool
+  /// Whether the declaration has the UUID in 16 bytes although a 16-bit form exists. Not all clients take both for equal.
+  package var hasLongUUID = false
   package var includes: [Include] = []
   /// The characteristics in ascending order of handles.
   package var characteristics: [Characteristic] = []
@@ -32,6 +34,8 @@ package struct Characteristic: Hashable, Sendable {
   package var properties: Properties
   /// The Characteristic Extended Properties: bit 0 reliable write, bit 1 writable auxiliaries. Nil unless the client has read them.
   package var extendedProperties: UInt16?
+  /// Whether the declaration has the UUID in 16 bytes although a 16-bit form exists.
+  package var hasLongUUID = false
   package var descriptors: [Descriptor] = []
 
   /// The first Client Characteristic Configuration descriptor (CCCD). Nil if the characteristic has none.
