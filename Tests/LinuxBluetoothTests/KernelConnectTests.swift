@@ -59,6 +59,15 @@ private let lamp = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_04), .random)
     func settle() async throws { try await controller.pair.settle() }
   }
 
+  /// The end of the adapter reaches a served device without a central.
+  @Test(.onLoop) @LoopActor func thePeripheralRoleFails() async throws {
+    let rig = Rig()
+    var failure: (any Error)?
+    rig.central.peripheral?.onFailure = { failure = $0 }
+    await rig.central.close()
+    #expect(failure is ControllerError)
+  }
+
   @Test(.onLoop) @LoopActor func bothAreMadeAtOnceAndTheSecondMayBeFirst() async throws {
     let rig = Rig()
     let (first, second) = (rig.connect(lock), rig.connect(lamp))

@@ -8,6 +8,7 @@ final class ServedRadio: PeripheralRole {
   /// All calls of `advertise`. Nil stands for the end.
   private(set) var advertised: [Advertising?] = []
   var onCentral: (@LoopActor (any CentralLink) -> Void)?
+  var onFailure: (@LoopActor (any Error) -> Void)?
   private(set) var links: [ServedLink] = []
   private(set) var isEnded = false
   /// The error of the next call of `advertise`.

@@ -15,6 +15,8 @@ package protocol PeripheralRole: AnyObject {
   /// The handler of each link that a central established. Start the link's channel at once, because PDUs may already be waiting.
   /// Without a handler, the host disconnects such links.
   var onCentral: (@LoopActor (any CentralLink) -> Void)? { get set }
+  /// The handler of the error that makes the adapter unusable. The links of centrals end on their own, before or after.
+  var onFailure: (@LoopActor (any Error) -> Void)? { get set }
 
   /// Stops advertising, disconnects the centrals, and leaves the adapter as it was, in a few seconds at most. Idempotent.
   /// Does not close the adapter. Also works in a canceled task.

@@ -29,6 +29,7 @@ package final class HostCentral: Central {
     host.onFailure = { [weak self] error in
       self?.initiation?.settle(.failure(error))
       self?.scan?.ended.resume(throwing: error)
+      self?.hostPeripheral?.onFailure?(error)
     }
     host.controller.onMalformed = { [weak self] count in
       // At 1, 10, 100, …: a broken controller sends thousands.

@@ -8,6 +8,7 @@ final class HostPeripheral: PeripheralRole {
   private static let endLimit = Duration.seconds(2)
 
   var onCentral: (@LoopActor (any CentralLink) -> Void)?
+  var onFailure: (@LoopActor (any Error) -> Void)?
 
   private let host: Host
   /// The commands of the present advertising, also while the controller has stopped it. Nil if the host does not advertise.

@@ -41,7 +41,7 @@ package final class KernelCentral: Central, LinkController {
     (self.adapter, self.hci, self.tap) = (adapter, hci, tap)
     keyring = KernelKeyring(adapter)
     // Observe before any connection, so that no event about it is missed.
-    _ = hci.addObserver { [weak self] in self?.table.handle($0) }
+    _ = hci.addObserver(ended: { [weak self] in self?.served.onFailure?($0) }, { [weak self] in self?.table.handle($0) })
   }
 
   package func useBonds(_ bonds: @escaping @LoopActor () throws -> [Bond]) { keyring.bonds = bonds }

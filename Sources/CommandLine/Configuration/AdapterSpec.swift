@@ -15,7 +15,7 @@ package enum AdapterSpec: Sendable, Equatable {
   /// The devices of a recording. `file` is the path of the btsnoop file.
   case replay(file: String)
 
-  init(_ text: String) throws {
+  package init(_ text: String) throws {
     if text == "sim" {
       self = .simulation(file: nil)
     } else if let file = text.after("sim:"), !file.isEmpty {
@@ -38,6 +38,14 @@ package enum AdapterSpec: Sendable, Equatable {
     switch self {
     case .kernel, .user: true
     case .stream, .simulation, .replay: false
+    }
+  }
+
+  /// Whether the adapter can be opened more than once, each time with a controller of its own.
+  var hasManyControllers: Bool {
+    switch self {
+    case .simulation, .stream(.tcp), .stream(.unix): true
+    case .stream(.serial), .kernel, .user, .replay: false
     }
   }
 
@@ -77,12 +85,15 @@ extension AdapterSpec {
   /// Opens the radio that `--adapter` selects. `tap` receives the HCI packets, and is nil if the process writes no trace.
   /// - Parameters:
   ///   - isStrict: Whether a request that a recording lacks ends the connection.
+  ///   - air: The simulator's radio environment. Nil creates one.
+  ///   - number: The number of the simulator's controller in its air, from 0, on which its address depends.
   ///   - bonds: The key store. The devices of the simulator have the same bonds.
   ///   - note: A function that tells the user what a recording lacks.
   ///   - discovered: A function that receives the devices whose services a recording contains.
   ///   - connected: A function that receives the stream to a controller before anything is sent.
   @LoopActor func open(
-    tap: (any Tap)?, isStrict: Bool = false, bonds: BondStore, note: @escaping @LoopActor (String) -> Void,
+    tap: (any Tap)?, isStrict: Bool = false, in air: Air? = nil, number: UInt64 = 0, bonds: BondStore,
+    note: @escaping @LoopActor (String) -> Void,
     discovered: @LoopActor (Set<PeerAddress>) -> Void = { _ in }, connected: @LoopActor (StreamTransport) -> Void
   ) async throws -> any Central {
     switch self {
@@ -95,8 +106,9 @@ extension AdapterSpec {
       connected(transport)
       return try await host(transport, "\(address)", tap, bonds)
     case .simulation(let file):
-      let air = try await Self.air(file)
-      let central = try await host(VirtualController(air: air), file.map { "sim:\($0)" } ?? "sim", tap)
+      let air = if let air { air } else { try await Self.air(file) }
+      let address = Address(rawValue: VirtualController.defaultAddress.rawValue + number)
+      let central = try await host(VirtualController(air: air, address: address), file.map { "sim:\($0)" } ?? "sim", tap)
       // Without them, each process would have to pair again.
       for stored in try bonds.bonds(of: central.adapterInfo.ownAddress) { air.restore(stored.bond, with: central.adapterInfo.ownAddress) }
       return central

@@ -76,7 +76,7 @@ package struct Configuration: Sendable {
     return try AdapterSpec(named)
   }
 
-  private func replacement(of spec: AdapterSpec) throws(Failure) -> AdapterReplacement? {
+  func replacement(of spec: AdapterSpec) throws(Failure) -> AdapterReplacement? {
     guard case .kernel(let number?) = spec else { return nil }
     return try AdapterReplacement.find(of: number, in: environment, configPath)
   }

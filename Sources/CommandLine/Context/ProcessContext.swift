@@ -1,4 +1,5 @@
 package import BluetoothLELinux
+import BluetoothLESimulator
 import SystemPackage
 import Traces
 
@@ -25,6 +26,10 @@ package final class ProcessContext {
     set { tap.startsLater = newValue }
   }
   private let tap = TraceTap()
+  /// The air of the simulator that `--adapter` selects, which other radios of the process share. Nil without one.
+  private var air: Air?
+  /// The numbers of the open radios in addition to that of the session, from 1.
+  fileprivate var extraRadios: Set<UInt64> = []
   /// The signal watch of the running command. Nil while no command runs.
   package weak var signals: SignalWatch?
   /// A function that receives each signal before the program reacts. Returns true to suppress the reaction. Nil outside interactive modes.
@@ -51,13 +56,47 @@ package final class ProcessContext {
     if let note = try configuration.adapterNote() { output.note(note) }
     // A recording contains whatever encryption there was.
     if case .replay = try adapter() { session.bonds = nil } else { session.bonds = bonds }
-    let central = try await adapter().open(
-      tap: try await openTrace(), isStrict: options.records.strict, bonds: bonds, note: { [output] in output.note($0) },
-      discovered: { discoverable = $0 }, connected: { inspect($0) }
-    )
+    air = if case .simulation(let file) = try adapter() { try await AdapterSpec.air(file) } else { nil }
+    session.withholding = nil
+    return prepare(
+      try await adapter().open(
+        tap: try await openTrace(), isStrict: options.records.strict, in: air, bonds: bonds, note: { [output] in output.note($0) },
+        discovered: { discoverable = $0 }, connected: { session.withholding = withholding(from: $0) }))
+  }
+
+  private func prepare(_ central: any Central) -> any Central {
     central.onNote = { [output] in output.note($0.text) }
     if let kernel = central as? KernelCentral { kernel.instanceFile = configuration.instancesPath.map { "\($0)/\(kernel.name)" } }
     return central
+  }
+
+  /// Returns a radio for a served device. Nil means the radio of the session, and so does the same adapter on this machine, which cannot
+  /// be opened twice. A simulator, or an air behind `tcp:` or `unix:`, gives each radio a controller of its own.
+  /// - Throws: `Failure(.usage)` for a recording; the errors of the adapter.
+  package func servingRadio(_ named: AdapterSpec?) async throws -> ServingRadio {
+    let (own, replacement) = (try adapter(), try named.flatMap { try configuration.replacement(of: $0) })
+    if let replacement { output.note(replacement.note) }
+    let spec = replacement?.spec ?? named
+    if case .replay = spec ?? own { throw Failure(.usage, "A recording cannot serve a device. Use a radio or the simulator.") }
+    guard let spec, spec != own || spec.hasManyControllers else {
+      return ServingRadio(self, try await session.central(), number: nil, withholding: withholding)
+    }
+    // Opens the air.
+    if spec == own { _ = try await session.central() }
+    guard let number = (1..<UInt64(ControllerPool.limit)).first(where: { !extraRadios.contains($0) }) else {
+      throw Failure(.adapter, "The process has too many open radios.")
+    }
+    extraRadios.insert(number)
+    var reason: Failure?
+    do {
+      let central = try await spec.open(
+        tap: nil, in: spec == own ? air : nil, number: number, bonds: bonds, note: { [output] in output.note($0) },
+        connected: { reason = withholding(from: $0) })
+      return ServingRadio(self, prepare(central), number: number, withholding: reason)
+    } catch {
+      extraRadios.remove(number)
+      throw error
+    }
   }
 
   /// The reason why the adapter gets no keys. Nil if it may.
@@ -65,15 +104,14 @@ package final class ProcessContext {
   /// The function that returns the owner of a UNIX socket. Tests replace it.
   var owner: @LoopActor (StreamTransport) -> UserNumber? = { $0.owner }
 
-  /// Withholds keys from a controller behind another user's socket: the controller gets each key to encrypt with.
-  private func inspect(_ transport: StreamTransport) {
-    session.withholding = nil
+  /// Returns the reason to withhold keys from a controller behind another user's socket: the controller gets each key to encrypt with.
+  private func withholding(from transport: StreamTransport) -> Failure? {
     guard let owner = owner(transport), !owner.isTrusted(sudo: configuration.variable("SUDO_UID")),
       configuration.variable("BLECTL_FOREIGN_SOCKETS") != "1"
-    else { return }
+    else { return nil }
     let (name, advice) = (DisplayText.escape(transport.name), "If you trust the owner: BLECTL_FOREIGN_SOCKETS=1")
     output.note("\(name) belongs to \(owner), who can read and change all data. blectl neither pairs nor uses bonds there. \(advice)")
-    session.withholding = Failure(
+    return Failure(
       .adapter, "Cannot pair or use a bond on \(name): it belongs to \(owner), who would get the keys. \(advice)")
   }
 
@@ -184,5 +222,27 @@ package final class ProcessContext {
     try await TraceFile.open(path, header: Snoop.header, hasKeys: options.traceSecrets) {
       output.note("Waiting for a reader of the pipe \"\(DisplayText.escape(path))\"")
     }
+  }
+}
+
+/// A radio for a served device.
+@LoopActor
+package struct ServingRadio {
+  package let central: any Central
+  /// The reason why the controller gets no keys. Nil if it may.
+  package let withholding: Failure?
+  private let process: ProcessContext
+  /// The number among the radios of the process. Nil for the radio of the session.
+  private let number: UInt64?
+
+  fileprivate init(_ process: ProcessContext, _ central: any Central, number: UInt64?, withholding: Failure?) {
+    (self.process, self.central, self.number, self.withholding) = (process, central, number, withholding)
+  }
+
+  /// Closes the radio if it is only for the device. Works in a canceled task.
+  package func close() async {
+    guard let number else { return }
+    await central.close()
+    process.extraRadios.remove(number)
   }
 }

@@ -34,11 +34,7 @@ package struct Peripheral: LoopCommand {
 
   @Flag(help: "Stop when the last central has disconnected") var once = false
 
-  @Flag(help: "Advertise only: no central can connect") var advertiseOnly = false
-
-  @Option(help: ArgumentHelp("Advertising interval, 20 to 10240 ms (default: as in FILE)", valueName: "ms")) var interval: Double?
-
-  @Flag(help: "Use extended advertising, which holds more data") var extended = false
+  @OptionGroup var advertising: AdvertisingOptions
 
   var runsUntilStopped: Bool { duration ?? 0 == 0 && !once }
   var recordFields: RecordFields? {
@@ -47,23 +43,37 @@ package struct Peripheral: LoopCommand {
 
   func validate() throws {
     try limit("--duration", seconds: duration)
-    if let interval, !(20...10_240).contains(interval) { throw ValidationError("--interval takes 20 to 10240 ms.") }
-    if once, advertiseOnly { throw ValidationError("--once waits for a central, and --advertise-only takes none.") }
+    if once, advertising.advertiseOnly { throw ValidationError("--once waits for a central, and --advertise-only takes none.") }
   }
 
   @LoopActor func name(_ files: inout CommandFiles) { files.reads(file, as: "FILE") }
 
   func run(in context: Context) async throws {
-    let descriptions = try await AdapterSpec.peripherals(in: file)
-    guard let description = descriptions.first, descriptions.count == 1 else {
-      throw Failure(
-        .usage, "\(DisplayText.quote(file)) describes \(descriptions.count) devices. An adapter serves one: keep one in the file.")
-    }
+    let description = try RunningPeripheral.only(try await AdapterSpec.peripherals(in: file), in: file)
+    let server = PeripheralServer(description, advertising.chosen, endsWithCentral: once, context)
+    let limit = duration.flatMap { $0 > 0 ? Duration.limited(seconds: $0) : nil }
+    try await server.run(for: limit)
+  }
+}
+
+/// The options of `peripheral` that change the advertisements.
+struct AdvertisingOptions: ParsableArguments {
+  @Flag(help: "Advertise only: no central can connect") var advertiseOnly = false
+
+  @Option(help: ArgumentHelp("Advertising interval, 20 to 10240 ms (default: as in FILE)", valueName: "ms")) var interval: Double?
+
+  @Flag(help: "Use extended advertising, which holds more data") var extended = false
+
+  func validate() throws {
+    if let interval, !(20...10_240).contains(interval) { throw ValidationError("--interval takes 20 to 10240 ms.") }
+  }
+
+  var areGiven: Bool { advertiseOnly || interval != nil || extended }
+
+  var chosen: ServingOptions {
     var options = ServingOptions()
     options.interval = interval.map { .limited(seconds: $0 / 1000) }
     (options.isExtended, options.onlyAdvertises) = (extended, advertiseOnly)
-    let server = PeripheralServer(description, options, endsWithCentral: once, context)
-    let limit = duration.flatMap { $0 > 0 ? Duration.limited(seconds: $0) : nil }
-    try await server.run(for: limit)
+    return options
   }
 }

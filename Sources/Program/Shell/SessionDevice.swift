@@ -89,7 +89,7 @@ package final class SessionDevice {
     let client = connection.client
     var link = link ?? SessionLink(connection)
     link.observer = client.observeValues(onExhaustion: { [weak values] in values?.wake() }) { [weak values, weak client] event in
-      values?.add(event, client?.table?.attribute(at: event.handle).uuid)
+      values?.add((event, client?.table?.attribute(at: event.handle).uuid))
     }
     link.loss = EventLoop.shared.spawn { [weak self] in
       guard let reason = try? await client.untilClosed(), !Task.isCancelled else { return }
@@ -162,7 +162,7 @@ package final class SessionDevice {
   ) async throws -> ReceivedValues.Value? {
     var position = 0
     while true {
-      if let value = values.take(after: &position, where: fits) { return value }
+      if let value = values.take(after: &position, where: { fits($0.event) }) { return value }
       guard let client = connection?.client else { throw CancellationError() }
       if let reason = client.closed ?? (isNeeded ? client.exhausted : nil) { throw reason }
       let hasNext = try await race({ try await self.values.untilNext(until: deadline) }, { throw try await client.untilClosed() })

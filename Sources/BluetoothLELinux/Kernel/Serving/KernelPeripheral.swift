@@ -5,6 +5,7 @@ import SystemPackage
 @LoopActor
 final class KernelPeripheral: PeripheralRole {
   var onCentral: (@LoopActor (any CentralLink) -> Void)?
+  var onFailure: (@LoopActor (any Error) -> Void)?
   var instanceFile: String?
   var advertisedAddress: PeerAddress? { listener == nil ? nil : central?.identity }
 

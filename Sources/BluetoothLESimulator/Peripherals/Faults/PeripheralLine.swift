@@ -71,7 +71,7 @@ package struct PeripheralLineError: Error, Sendable, Equatable, CustomStringConv
   package let word: String?
   /// The words that the line needs in place of the wrong one, such as `an attribute`.
   package let expected: String
-  package let example: String
+  package var example: String
 
   package var description: String {
     let found = word.map { DisplayText.quote(DisplayText.clip($0, to: 60)) } ?? "the end of the line"

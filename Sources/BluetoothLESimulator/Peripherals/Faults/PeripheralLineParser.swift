@@ -3,6 +3,9 @@ import BluetoothLE
 
 /// A parser of the lines that control a device. The same grammar applies to standard input, scripts, sessions and the key `faults`.
 package struct PeripheralLineParser {
+  /// The first words of the lines.
+  package static let commands = ["set", "notify", "indicate", "disconnect", "advertise", "fault"]
+
   private var words: ArraySlice<String>
   /// A correct line like the line in progress, for errors.
   private var example = "set ffe1 0100"
@@ -167,10 +170,10 @@ package struct PeripheralLineParser {
     case "truncate": return .truncate(try number(0...517))
     case "raw":
       let word = try next("bytes in hex, or '' for none")
-      guard let octets = word.isEmpty ? [] : Hex.decode(word), octets.count <= 0xFFFF else {
+      guard let bytes = word.isEmpty ? [] : Hex.decode(word), bytes.count <= 0xFFFF else {
         throw error(word, "bytes in hex, or '' for none")
       }
-      return .raw(octets)
+      return .raw(bytes)
     default: throw error(word, kinds)
     }
   }

@@ -1,0 +1,130 @@
+package import BluetoothLELinux
+package import BluetoothLESimulator
+package import CommandLine
+
+/// A device of a peripheral file that runs on a radio, and what centrals did since the last command.
+@LoopActor
+package final class RunningPeripheral {
+  /// The name of the device, as messages show it.
+  package let title: String
+  /// The address that centrals see. Nil if the host does not know it.
+  package let address: PeerAddress?
+  /// The events since the last command that no expectation has taken.
+  package let events = RecentEvents<ServedRecord>()
+  /// The error that made the adapter unusable. Nil while the device runs.
+  package private(set) var failure: (any Error)?
+
+  private let device: ServedDevice
+  private let radio: ServingRadio
+  private let peripheral: any PeripheralRole
+  private let onFailure: @LoopActor (any Error) -> Void
+
+  /// Returns the only device of a file's devices.
+  /// - Throws: `Failure(.usage)` for several devices.
+  package static func only(_ descriptions: [PeripheralDescription], in file: String) throws(Failure) -> PeripheralDescription {
+    if let description = descriptions.first, descriptions.count == 1 { return description }
+    throw Failure(
+      .usage, "\(DisplayText.quote(file)) describes \(descriptions.count) devices. An adapter serves one: keep one in the file.")
+  }
+
+  /// Starts a device. Takes over the radio, also if it throws.
+  /// - Parameters:
+  ///   - note: A function that shows what went wrong while the device keeps running.
+  ///   - onEvent: A function that receives each event of the device.
+  ///   - onFailure: A function that receives the error that made the adapter unusable.
+  /// - Throws: The errors of the host; `Failure` for an adapter that cannot serve a device, or serves one.
+  static func start(
+    _ description: PeripheralDescription, _ options: ServingOptions, on radio: ServingRadio, _ process: ProcessContext,
+    note: @escaping @LoopActor (String) -> Void, onEvent: @escaping @LoopActor (ServedRecord) -> Void,
+    onFailure: @escaping @LoopActor (any Error) -> Void
+  ) async throws -> RunningPeripheral {
+    do {
+      guard let peripheral = radio.central.peripheral else {
+        throw Failure(.adapter, "This adapter cannot serve a device. Use hci0, user:N, tcp:, unix: or serial:.")
+      }
+      guard peripheral.onCentral == nil else {
+        throw Failure(.adapter, "This adapter already serves a device. Use another adapter, or end that device.")
+      }
+      var description = description
+      // The controller would get the keys.
+      if radio.withholding != nil { description.security = nil }
+      let store = CentralStore(process.configuration, adapter: radio.withholding == nil ? radio.central.identity : nil)
+      let device = ServedDevice(description, on: peripheral, centrals: try store.centrals(process.bonds), options: options)
+      device.onCentrals = { [weak device] in
+        guard let device else { return }
+        do { try store.keep(device.centrals, process.bonds) } catch { note(Failure(error).message) }
+      }
+      device.onFailure = { note(Failure($0).message) }
+      let running = RunningPeripheral(device, description.name, peripheral, radio, onFailure: onFailure)
+      device.onEvent = { [weak running] in
+        let record = ServedRecord($0)
+        running?.events.add(record)
+        onEvent(record)
+      }
+      do { try await device.start() } catch {
+        await device.end()
+        throw error
+      }
+      peripheral.onFailure = { [weak running] in running?.fail($0) }
+      return running
+    } catch {
+      await radio.close()
+      throw error
+    }
+  }
+
+  private init(
+    _ device: ServedDevice, _ name: String, _ peripheral: any PeripheralRole, _ radio: ServingRadio,
+    onFailure: @escaping @LoopActor (any Error) -> Void
+  ) {
+    (self.device, self.radio, self.peripheral, self.onFailure) = (device, radio, peripheral, onFailure)
+    title = DisplayText.escape(name)
+    address = peripheral.advertisedAddress
+  }
+
+  private func fail(_ error: any Error) {
+    failure = error
+    events.wake()
+    onFailure(error)
+  }
+
+  /// Performs a line. Later expectations see only the events after it.
+  /// - Returns: See `ServedDevice.perform`.
+  /// - Throws: The errors of `ServedDevice.perform`; the failure of the adapter.
+  func perform(_ line: PeripheralLine) throws -> Int? {
+    if let failure { throw failure }
+    events.removeAll()
+    return try device.perform(line)
+  }
+
+  /// Returns the handle of an attribute of the device.
+  /// - Throws: The errors of `AttributeDatabase.resolve`.
+  package func handle(of selector: Selector) throws -> AttributeHandle { try device.device.store.database.resolve(selector).handle }
+
+  /// Removes and returns the first event since the last command that satisfies `fits`. Nil at `deadline`.
+  /// - Throws: The failure of the adapter; CancellationError.
+  package func event(until deadline: LoopClock.Instant, where fits: (ServedRecord) -> Bool) async throws -> ServedRecord? {
+    var position = 0
+    while true {
+      if let event = events.take(after: &position, where: fits) { return event }
+      if let failure { throw failure }
+      if try await !events.untilNext(until: deadline) { return nil }
+    }
+  }
+
+  /// Writes the result of the start: the name and the address of the device.
+  /// - Parameter advice: How the user ends the device.
+  func announce(_ advice: String, _ output: Output) async throws {
+    if output.style.json { return try await output.record { ServedRecord.begin(&$0, "advertising", EventLoop.shared.wallClock, address) } }
+    if !output.style.quiet {
+      output.message(output.displayText("Advertising \(title)\(address.map { " as \($0.address)" } ?? ""). \(advice)"))
+    }
+  }
+
+  /// Stops advertising, disconnects the centrals, and closes a radio of its own. Idempotent. Works in a canceled task.
+  func end() async {
+    peripheral.onFailure = nil
+    await device.end()
+    await radio.close()
+  }
+}
