@@ -86,7 +86,7 @@ let package = Package(
     .target(
       name: "Presentation",
       dependencies: [
-        "Terminal", "Scripts", "Traces", "BluetoothLEFirmware", "BluetoothLEDeviceFiles", "BluetoothLELinux",
+        "Terminal", "Scripts", "Traces", "BluetoothLESimulator", "BluetoothLEFirmware", "BluetoothLEDeviceFiles", "BluetoothLELinux",
         "BluetoothLECompression", "BluetoothLE", "BluetoothLEText", system,
       ], swiftSettings: settings),
     .target(
@@ -106,8 +106,8 @@ let package = Package(
     .target(
       name: "Scripting",
       dependencies: [
-        "Program", "CommandLine", "Presentation", "Terminal", "Scripts", "BluetoothLEFirmware", "BluetoothLEDeviceFiles",
-        "BluetoothLELinux", "BluetoothLE", "BluetoothLEText", system,
+        "Program", "CommandLine", "Presentation", "Terminal", "Scripts", "BluetoothLESimulator", "BluetoothLEFirmware",
+        "BluetoothLEDeviceFiles", "BluetoothLELinux", "BluetoothLE", "BluetoothLEText", system,
       ], swiftSettings: settings),
     .target(
       name: "Browser",

@@ -29,7 +29,7 @@ struct Blectl: ParsableCommand {
     ], option: Execute.self, standard: Repl.self,
     sessionOnly: [
       Rssi.self, Params.self, MTU.self, Disconnect.self, Use.self, Subscribe.self, Unsubscribe.self, WaitForValue.self,
-      Sleep.self, SetSetting.self, Help.self, Source.self, Exit.self,
+      Sleep.self, ControlPeripheral.self, SetSetting.self, Help.self, Source.self, Exit.self,
     ], recorder: { try ScriptRecorder($0, $1, $2) }, completionScript: { CompletionScript.wanted(by: $0) })
 
   func run() throws { throw Self.commands.missingCommand }

@@ -56,6 +56,9 @@ import TestSupport
     ("re", "read "),
     ("call b", "call battery "), ("call mode w", "call mode which="), ("call mode which=f", "call mode which=fast "),
     ("call mode which=fast ", "call mode which=fast days="), ("call name:Band-7 mode d", "call name:Band-7 mode days="),
+    ("peripheral adv", "peripheral advertise "), ("peripheral advertise of", "peripheral advertise off "),
+    ("peripheral fault re", "peripheral fault refuse "), ("peripheral co", "peripheral codes/"),
+    ("peripheral a.json ", "peripheral a.json on "),
     ("read 2a1", "read 2a19 "), ("read batt", "read battery_level "), ("read BATT", "read battery_level "),
     ("read 0x0012", "read 0x0012 "),
     // Completion by the firmware's name of the attribute.

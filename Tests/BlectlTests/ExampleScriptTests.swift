@@ -5,7 +5,7 @@ import TestSupport
 @Suite(.timeLimit(.minutes(15))) struct ExampleScriptTests {
 
   /// The command in the first comment works from the repository, and without its folder from the installed examples.
-  @Test(arguments: [("lock.blectl", 4), ("wristband.blectl", 8), ("tracker.blectl", 7)])
+  @Test(arguments: [("lock.blectl", 4), ("wristband.blectl", 8), ("tracker.blectl", 7), ("button.blectl", 4)])
   func passes(_ name: String, _ tests: Int) throws {
     let examples = URL(fileURLWithPath: ExampleTests.folder)
     let script = try String(contentsOf: examples.appendingPathComponent(name), encoding: .utf8)

@@ -17,7 +17,8 @@ import TestSupport
   }
 
   static let sessionCommands = [
-    "rssi", "params", "mtu", "alias", "disconnect", "use", "subscribe", "unsubscribe", "wait", "sleep", "set", "help", "source", "exit",
+    "rssi", "params", "mtu", "alias", "disconnect", "use", "subscribe", "unsubscribe", "wait", "sleep", "peripheral", "set", "help",
+    "source", "exit",
   ]
 
   @Test func theShortHelpFitsOneScreen() throws {
@@ -106,7 +107,10 @@ import TestSupport
   }
 
   @Test func everyExampleOfASessionRuns() throws {
-    let folder = try Self.folder(["setup.blectl": "read 2a19\n"])
+    let folder = try Self.folder([
+      "setup.blectl": "read 2a19\n",
+      "sensor.json": try String(contentsOf: ManualTests.root.appendingPathComponent("man/examples/sensor.json"), encoding: .utf8),
+    ])
     for name in Self.sessionCommands {
       let help = try Blectl.run(["repl"], input: Array("help \(name)\n".utf8)).text
       #expect((2...4).contains(Self.examples(help).count) && help.contains("USAGE: \(name)"), "\(help)")

@@ -32,6 +32,11 @@ import TestSupport
     ("repl", "1:1", "is a command of the shell"),
     ("set reconnect on", "1:1", "Scripts have no"), ("set format u9", "1:1", "u9"), ("set timeout x", "1:1", "Invalid timeout"),
     ("read ffe1 -i hci0", "1:1", "--adapter"), ("read ffe1\nexpect as u16 == 1", "2:11", "u16le or u16be"),
+    ("peripheral", "1:1", "Name a peripheral file"), ("peripheral set", "1:1", "Example: peripheral set ffe1 0100"),
+    ("peripheral set ffe1 5 as u9", "1:1", "u9"), ("peripheral fault ffe1 explode", "1:1", "explode"),
+    ("peripheral advertise maybe", "1:1", "on or off"), ("peripheral sett ffe1 01", "1:1", "Did you mean set?"),
+    ("peripheral off --extended", "1:1", "belong to the start"), ("peripheral x.json on nowhere", "1:1", "Unknown adapter \"nowhere\""),
+    ("expect peripheral connected", "1:1", "No line before this one serves a device"),
     ("sleep 5x", "1:7", "Invalid time \"5x\""),
     ("read ffe1\nfails nothing", "2:7", "Unknown error"), ("\n\n  test t\n", "3:3", "Missing `end`"),
     ("read \u{1B}[31mx'", "1:12", "is never closed"),
@@ -39,6 +44,20 @@ import TestSupport
   ])
   func hasItsPlace(_ script: String, _ place: String, _ reason: String) throws {
     Self.expectRefused(try Self.run(script), "standard input:\(place)", reason, script)
+  }
+
+  /// The file of a device is checked before anything is sent, relative to the folder of the script.
+  @Test(arguments: [
+    ("[\(PeripheralTests.lock), \(PeripheralTests.lock.replacing("01/", with: "02/"))]", 64, "describes 2 devices"),
+    ("{", 64, "device.json:1:"), (nil, 66, "no such file"), (PeripheralTests.lock, 0, "no mistakes found"),
+  ])
+  func theFileOfADevice(_ content: String?, _ status: Int, _ text: String) throws {
+    let folder = ScriptFolder()
+    let script = try folder.file("a.blectl", "set FILE device.json\nperipheral $FILE on user:1\nexpect peripheral connected\n")
+    if let content { _ = try folder.file("device.json", content) }
+    let result = try Blectl.run(["run", "--dry-run", script], adapter: "hci99")
+    #expect(result.status == status && result.errors.contains(text), "\(result.status) \(result.errors)")
+    if status != 0 { #expect(result.errors.contains("a.blectl:2:12: "), "\(result.errors)") }
   }
 
   @Test func octetsThatAreNoText() throws {

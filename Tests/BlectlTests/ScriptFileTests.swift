@@ -68,7 +68,9 @@ import TestSupport
   }
 
   private static let expectationWords = [
-    "within", "every", "field", "as", "of", "no", "disconnect", "service", "characteristic", "has", "or",
+    "within", "every", "field", "as", "of", "no", "disconnect", "service", "characteristic", "has", "or", "peripheral", "connected",
+    "disconnected", "paired",
+    "subscribed", "unsubscribed", "written", "notified",
   ]
 
   /// Every word and predicate of the language is in the manual, and in a script of Tests/Scripts.

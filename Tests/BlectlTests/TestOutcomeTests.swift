@@ -12,8 +12,8 @@ import Testing
     ("a command", Step(), [.adapter], []),
     ("the first command", Step(isFirst: true), [], [.adapter]),
     ("the first command, with fails", Step(isFirst: true, expectsFailure: true), [.adapter], []),
-    ("call", Step(isCall: true), [.adapter, .usage, .input], []),
-    ("the first call", Step(isFirst: true, isCall: true), [.usage, .input], [.adapter]),
+    ("call", Step(usesFile: true), [.adapter, .usage, .input], []),
+    ("the first call", Step(isFirst: true, usesFile: true), [.usage, .input], [.adapter]),
     (
       "connect", Step(isConnection: true, isFirst: true),
       Set(Failure.Kind.allCases).subtracting([.notFound, .ambiguous, .adapter, .timeout]), [.notFound, .ambiguous, .adapter, .timeout]

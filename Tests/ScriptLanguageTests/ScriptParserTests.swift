@@ -13,7 +13,7 @@ import TestSupport
         switch command.words.first {
         case "read", "write", "services": return .device
         case "connect", "use": return .namesDevice
-        case "scan": return .nothing
+        case "scan", "peripheral": return .nothing
         default: throw ScriptCheck.CommandMistake("no such command")
         }
       }, errors: ["att", "timeout", "write_not_permitted"], reasons: ["connection_timeout"])
@@ -117,6 +117,19 @@ import TestSupport
     // Expectations
     ("expect", 1, 1, "`expect` needs a condition"), ("expect == 1", 1, 1, "No command before this line has a result"),
     ("read a\nexpect ==", 2, 8, "needs a value"),
+    // The device of the script
+    ("peripheral x\nexpect peripheral", 2, 1, "needs an event. Use one of: connected"),
+    ("peripheral x\nexpect peripheral conected", 2, 19, "Did you mean connected?"),
+    ("peripheral x\nexpect no peripheral gone", 2, 22, "needs an event"),
+    ("peripheral x\nexpect peripheral written", 2, 19, "needs an attribute: expect peripheral written ffe1"),
+    ("peripheral x\nexpect peripheral connected ffe1", 2, 29, "Unexpected word"),
+    ("peripheral x\nexpect peripheral subscribed ffe1 == 01", 2, 35, "Unexpected word"),
+    ("peripheral x\nexpect peripheral written ffe1 as u8", 2, 35, "The condition is missing"),
+    ("peripheral x\nexpect peripheral written ffe1 as u8 == 256", 2, 41, "does not fit"),
+    ("peripheral x\nexpect peripheral written a b", 2, 29, "Unknown predicate"),
+    ("peripheral x\nexpect peripheral written nothing", 2, 27, "Unknown characteristic"),
+    ("peripheral x\nexpect peripheral connected within 5x", 2, 36, "Invalid time"),
+    ("expect no peripheral connected", 1, 1, "No line before this one serves a device"),
     ("read a\nexpect = 1", 2, 8, "Did you mean ==?"), ("read a\nexpect as u8", 2, 1, "The condition is missing"),
     ("read a\nexpect as", 2, 8, "needs a name"),
     ("read a\nexpect as u9 == 1", 2, 11, "Unknown format"), ("read a\nexpect as u16 == 1", 2, 11, "byte order"),

@@ -17,6 +17,8 @@ package struct CommandShape: Sendable, Equatable {
     /// A value of `--verify`, which is one of these choices or `notify:` followed by an attribute.
     case verification([String])
     case choice([String])
+    /// The words of the session command `peripheral`, which depend on the words before.
+    case peripheral
     /// A value of the setting that the previous word names.
     case setting
     case command

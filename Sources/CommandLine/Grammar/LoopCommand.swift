@@ -81,8 +81,8 @@ package protocol LoopCommand: ParsableCommand, Sendable {
   var limitInScript: Duration? { get }
   /// The command of a device file that this command runs. Nil for every command except `call`.
   var deviceCall: DeviceCall? { get }
-  /// Replaces the path of a device file or of firmware, which is relative to the folder of a script. Does nothing in other commands.
-  mutating func placeFile(_ path: (_ file: String, _ isFirmware: Bool) -> String)
+  /// Replaces the path of a file of the command, which is relative to the folder of a script. Does nothing in other commands.
+  mutating func placeFile(_ path: (_ file: String, ScriptFile) -> String)
 }
 
 extension LoopCommand {
@@ -133,7 +133,7 @@ extension LoopCommand {
   package var awaitedAttribute: String? { nil }
   package var limitInScript: Duration? { nil }
   package var deviceCall: DeviceCall? { nil }
-  package mutating func placeFile(_ path: (_ file: String, _ isFirmware: Bool) -> String) {}
+  package mutating func placeFile(_ path: (_ file: String, ScriptFile) -> String) {}
 
   fileprivate mutating func takeTimeout(_ defaults: ShellSettings) {
     guard let timeout = defaults.timeout, process.timeout == nil, !Self.unusedOptions.contains("--timeout") else { return }
@@ -286,6 +286,9 @@ package struct RecordedForm: Sendable {
     (self.isLeftOut, self.words, self.reads, self.failsAgain, self.isExpected) = (isLeftOut, words, reads, failsAgain, isExpected)
   }
 }
+
+/// The kind of a file that a command of a script names.
+package enum ScriptFile: Sendable { case device, firmware, peripheral }
 
 /// The `--device` file, the command name and the `name=value` words of `call`. The file and the name are nil if the user omitted them.
 package typealias DeviceCall = (file: String?, command: String?, parameters: [String])

@@ -1,4 +1,5 @@
 package import BluetoothLEDeviceFiles
+package import BluetoothLESimulator
 package import BluetoothLEText
 package import Scripts
 package import Terminal
@@ -70,6 +71,8 @@ extension ValueFormatError: FailureConvertible {
 }
 
 extension FileEntryError: FailureConvertible { package var failure: Failure { .input("\(self)") } }
+
+extension PeripheralLineError: FailureConvertible { package var failure: Failure { .usage("\(self)") } }
 
 extension OutputFailure: FailureConvertible {
   package var failure: Failure { .output("Cannot write to \(file.map { "\"\($0)\"" } ?? "standard output"): \(reason)") }

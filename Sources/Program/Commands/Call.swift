@@ -45,7 +45,7 @@ package struct Call: PeerCommand {
     return "\(DisplayText.quote(name)) is not a device. The device comes first: call PEER \(DisplayText.escape(name))"
   }
 
-  mutating func placeFile(_ path: (String, Bool) -> String) { file.device = file.device.map { path($0, false) } }
+  mutating func placeFile(_ path: (String, ScriptFile) -> String) { file.device = file.device.map { path($0, .device) } }
   @LoopActor func name(_ files: inout CommandFiles) {
     files.reads(file.device, as: "--device")
     for word in parameters {

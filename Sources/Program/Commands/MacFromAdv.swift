@@ -88,7 +88,7 @@ package struct MacFromAdv: LoopCommand {
 
   func checkForScript() throws { if duration == 0 { throw Failure(.usage, "The command may never end. Add --duration.") } }
 
-  mutating func placeFile(_ path: (String, Bool) -> String) { file.device = file.device.map { path($0, false) } }
+  mutating func placeFile(_ path: (String, ScriptFile) -> String) { file.device = file.device.map { path($0, .device) } }
   @LoopActor func name(_ files: inout CommandFiles) { files.reads(file.device, as: "--device") }
 
   func run(in context: Context) async throws {

@@ -148,7 +148,7 @@ package struct Scan: LoopCommand {
     return options
   }
 
-  mutating func placeFile(_ path: (String, Bool) -> String) { file.device = file.device.map { path($0, false) } }
+  mutating func placeFile(_ path: (String, ScriptFile) -> String) { file.device = file.device.map { path($0, .device) } }
   @LoopActor func name(_ files: inout CommandFiles) {
     files.reads(file.device, as: "--device")
     files.writes(log, as: "--log")

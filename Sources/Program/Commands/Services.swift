@@ -14,7 +14,7 @@ package struct Services: PeerCommand {
 
   @OptionGroup var file: DeviceOptions
 
-  mutating func placeFile(_ path: (String, Bool) -> String) { file.device = file.device.map { path($0, false) } }
+  mutating func placeFile(_ path: (String, ScriptFile) -> String) { file.device = file.device.map { path($0, .device) } }
   @LoopActor func name(_ files: inout CommandFiles) { files.reads(file.device, as: "--device") }
 
   func run(in context: Context) async throws {

@@ -1,3 +1,4 @@
+import BluetoothLESimulator
 package import CommandLine
 
 /// The search for the candidates for the word at the cursor. Uses only the given data and never waits.
@@ -128,6 +129,7 @@ package struct Completer {
       switch index < words.count ? words[index] : shape.lastRepeats ? words.last : nil {
       case .attribute(let use)? where words.first == .peer:
         return filtered(CompletionModel.attributes(attributesOf(given[0]) ?? [], for: use), by: last)
+      case .peripheral?: return peripheral(given, last)
       case .setting?: return filtered((ShellSettings.choices[given[0]] ?? []).map { .init($0) }, by: last)
       case .deviceParameter?:
         let place = words.firstIndex(of: .deviceCommand) ?? 0
@@ -198,8 +200,21 @@ package struct Completer {
       var answer = named(path)
       answer.prefix = "@"
       return answer
-    case .free, .setting, .deviceParameter: return Answer()
+    case .free, .setting, .deviceParameter, .peripheral: return Answer()
     }
+  }
+
+  /// Returns the words of the session command `peripheral`: a file and its adapter, or a word for the served device and its choices.
+  private func peripheral(_ given: [String], _ last: String) -> Answer {
+    let words = PeripheralLineParser.commands + ["off"]
+    guard let first = given.first else {
+      var answer = named(last, ["json", "jsonc"])
+      answer.entries = filtered(words.map { .init($0) }, by: last).entries + answer.entries
+      return answer
+    }
+    if given.count == 2, given[1] == "on", !words.contains(first) { return adapters(last) }
+    let choices = ["advertise": ["on", "off"], "fault": ["mtu", "disconnect", "refuse", "forget", "off"]]
+    return given.count == 1 ? filtered((choices[first] ?? (words.contains(first) ? [] : ["on"])).map { .init($0) }, by: last) : Answer()
   }
 
   private func adapters(_ last: String) -> Answer {

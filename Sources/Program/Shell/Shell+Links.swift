@@ -49,11 +49,12 @@ extension Shell {
     return background
   }
 
-  /// Disconnects all devices and waits until the output has all received values.
+  /// Disconnects all devices, ends the served one, and waits until the output has all received values.
   package func end() async {
     let tasks = devices.map { device in EventLoop.shared.spawn { await self.takeDown(device) } }
     var backgrounds: [BackgroundValues] = []
     for task in tasks { if let background = await task.value { backgrounds.append(background) } }
+    await peripheral.end()
     // Nothing else explains why the program keeps running.
     let note = EventLoop.shared.schedule(after: .seconds(2)) { [process] in
       process.output.note("Done. Values are waiting for a program to read standard output. Press Ctrl-C to discard them.")

@@ -9,6 +9,8 @@ package final class Shell {
   /// The device that the last `connect` or `use` named, connected or not. Nil if there is none.
   package var current: SessionDevice?
   var devices: [SessionDevice] = []
+  /// The device that the session serves to centrals.
+  package private(set) lazy var peripheral = SessionPeripheral(self)
   /// The function that the session calls after a change of its devices or connections. Nil to call none.
   var onChange: (@LoopActor () -> Void)?
   /// The function that the session calls after a change of the aliases. Nil to call none.
@@ -241,8 +243,8 @@ package final class Shell {
 
   private func isOneOfSeveral(_ peer: PeerAddress) -> Bool { process.session.connections.contains { $0.isOpen && $0.peer != peer } }
 
-  /// Returns the output for a device's background values, and for events that no command caused.
-  func output(of device: SessionDevice) -> Output {
+  /// Returns the output for a device's background values, and for events that no command caused. Nil stands for the served device.
+  func output(of device: SessionDevice?) -> Output {
     var style = process.output.style
     style.isLive = isTyped
     return output(in: style, of: device, isCommand: false)

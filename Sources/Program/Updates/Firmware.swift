@@ -51,7 +51,7 @@ package struct Firmware: PeerCommand {
 
   @LoopActor func name(_ files: inout CommandFiles) { if action == .upload { files.reads(word, as: "FILE") } }
 
-  mutating func placeFile(_ path: (String, Bool) -> String) { if action == .upload { word = word.map { path($0, true) } } }
+  mutating func placeFile(_ path: (String, ScriptFile) -> String) { if action == .upload { word = word.map { path($0, .firmware) } } }
 
   func checkForScript() throws {
     if asks, !choices.yes { throw Failure(.usage, "A script cannot ask. Add --yes to agree to \(action.rawValue).") }

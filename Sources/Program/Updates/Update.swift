@@ -47,7 +47,7 @@ package struct Update: PeerCommand {
 
   @LoopActor func name(_ files: inout CommandFiles) { files.reads(words.last, as: "FILE") }
 
-  mutating func placeFile(_ path: (String, Bool) -> String) { words = words.dropLast() + words.suffix(1).map { path($0, true) } }
+  mutating func placeFile(_ path: (String, ScriptFile) -> String) { words = words.dropLast() + words.suffix(1).map { path($0, .firmware) } }
 
   func checkForScript() throws {
     if words.count > 1 { throw Failure(.usage, "A script updates one device. Use one line per device.") }

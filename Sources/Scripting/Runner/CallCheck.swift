@@ -1,11 +1,13 @@
 import BluetoothLEDeviceFiles
 import BluetoothLEFirmware
 import BluetoothLELinux
+import BluetoothLESimulator
 import CommandLine
+import Program
 import Scripts
 import SystemPackage
 
-/// The check of a script's firmware files, and of its `call` lines against their device files, before the script runs.
+/// The check of a script's firmware and peripheral files, and of its `call` lines against their device files, before the script runs.
 @LoopActor
 enum CallCheck {
   /// The device descriptions that `CallCheck` has loaded, by the path of the device file.
@@ -31,7 +33,7 @@ enum CallCheck {
           continue
         }
         let limit = BluetoothLEDeviceFiles.Frame.maximumCommand
-        if let contents = try octets(path, limit: limit) { try request.add(word, octets: contents) } else { return }
+        if let contents = try bytes(path, limit: limit) { try request.add(word, octets: contents) } else { return }
       } catch { throw mistake(error, at: word) }
     }
     if call.parameters.contains(where: typed.guessed.contains) { return try checkNames(call, request, typed, at: name) }
@@ -61,19 +63,28 @@ enum CallCheck {
     } catch FileError.unreadable(_, .invalidArgument) { return nil } catch { throw mistake(error, at: word) }
   }
 
-  /// Checks the file of `update` or `firmware upload`.
-  static func check(firmware name: String, _ typed: ScriptCheck.Command) throws(ScriptCheck.CommandMistake) {
-    if name == "-" || typed.guessed.contains(name) { return }
-    let path = ScriptLoader.path(name, in: typed.file)
-    do { if let file = try octets(path, limit: FirmwareFile.fileLimit) { _ = try FirmwareFile.recognize(file) } } catch {
-      throw mistake(error, at: name)
-    }
+  /// A file that a command names, other than a device file.
+  typealias File = (name: String, kind: ScriptFile)
+
+  /// Checks the file of `update`, `firmware upload` or `peripheral`.
+  static func check(_ file: File, _ typed: ScriptCheck.Command) throws(ScriptCheck.CommandMistake) {
+    if file.name == "-" || typed.guessed.contains(file.name) { return }
+    let path = ScriptLoader.path(file.name, in: typed.file)
+    do {
+      if file.kind == .peripheral {
+        if let bytes = try bytes(path, limit: 4 << 20) {
+          _ = try RunningPeripheral.only(try PeripheralFile.parse(bytes, name: path), in: path)
+        }
+      } else if let bytes = try bytes(path, limit: FirmwareFile.fileLimit) {
+        _ = try FirmwareFile.recognize(bytes)
+      }
+    } catch { throw mistake(error, at: file.name) }
   }
 
-  private static func octets(_ path: String, limit: Int) throws(FileError) -> [UInt8]? {
+  private static func bytes(_ path: String, limit: Int) throws(FileError) -> [UInt8]? {
     WatchedFiles.add(path)
     do {
-      if let octets = try InputFile.readIfThere(path, limit: limit) { return octets }
+      if let bytes = try InputFile.readIfThere(path, limit: limit) { return bytes }
     } catch FileError.unreadable(_, .invalidArgument) { return nil }
     throw FileError.unreadable(path, .noSuchFileOrDirectory)
   }

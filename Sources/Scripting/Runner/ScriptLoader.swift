@@ -95,7 +95,7 @@ struct ScriptLoader {
       case .repetition(let repetition, let body): statement.kind = .repetition(repetition, try await including(body, file, stack))
       case .unreadable(let body): statement.kind = .unreadable(try await including(body, file, stack))
       case .device, .set, .command, .capture, .expectResult, .expectValue, .expectSilence, .expectAttribute, .expectSecurity,
-        .expectFirmware, .expectDisconnection, .sleep, .skip, .note:
+        .expectFirmware, .expectDisconnection, .expectPeripheral, .sleep, .skip, .note:
         break
       }
       all.append(statement)
@@ -171,14 +171,14 @@ struct ScriptLoader {
   private static func program(_ commands: SessionCommands) -> ScriptCheck.Program {
     ScriptCheck.Program(
       command: { command throws(ScriptCheck.CommandMistake) in
-        let (wanted, call, firmware) = try need(command.words, command.quoted, commands)
+        let (wanted, call, file) = try need(command.words, command.quoted, commands)
         if let call { try CallCheck.check(call, command) }
-        if let firmware { try CallCheck.check(firmware: firmware, command) }
+        if let file { try CallCheck.check(file, command) }
         return wanted
       }, errors: errors, reasons: reasons)
   }
 
-  private typealias Need = (ScriptCheck.Need, call: DeviceCall?, firmware: String?)
+  private typealias Need = (ScriptCheck.Need, call: DeviceCall?, file: CallCheck.File?)
 
   /// The results of parsing command lines, by the words of the line and those in quotes. The cache holds up to 1000 lines.
   private static var known: [[[String]]: Need] = [:]
@@ -212,9 +212,9 @@ struct ScriptLoader {
     }
     let line = try ShellLine(words, ShellSettings(), commands)
     if let reason = line.command.traits.scriptRefusal { throw Failure(.usage, reason) }
-    var (command, firmware) = (line.command, String?.none)
+    var (command, file) = (line.command, CallCheck.File?.none)
     command.placeFile {
-      if $1 { firmware = $0 }
+      if $1 != .device { file = ($0, $1) }
       return $0
     }
     try command.process.refuseSessionOptions()
@@ -227,7 +227,7 @@ struct ScriptLoader {
       case .connects, .chooses: .namesDevice
       case .none, .unknown: .nothing
       }
-    return (need, command.deviceCall, firmware)
+    return (need, command.deviceCall, file)
   }
 
   /// The kinds and names of all failures, which a `fails` line accepts.

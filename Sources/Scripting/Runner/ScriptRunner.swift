@@ -22,6 +22,8 @@ final class ScriptRunner {
   private var isInterrupted = false
   /// Whether the previous test had a problem or expected the device to disconnect.
   private var expectedLossBefore = false
+  /// The device that lines outside of tests serve, also for the tests. Nil without one.
+  private var lasting: RunningPeripheral?
   /// The notes from lines outside of tests, which the first test reports.
   private var earlierNotes: [String] = []
 
@@ -57,6 +59,7 @@ final class ScriptRunner {
     let first = (steps.variables, steps.shell.settings)
     let own = script.tests.isEmpty ? try await attempts(from: first) { try await self.ownLines() } : try await ownLines()
     let state = (steps.variables, steps.shell.settings)
+    lasting = script.tests.isEmpty ? nil : steps.shell.peripheral.running
     var reason: String?
     // Lines outside of tests are a test of their own if there is no other, or if they fail.
     if script.tests.isEmpty || own.problem != nil { guard try await report(own) else { return } }
@@ -114,7 +117,7 @@ final class ScriptRunner {
   private func ownLines() async throws -> TestResult {
     let (name, line) = (script.ownName, script.ownLine)
     if let setupFailure { return result(name, line, [], .notRun(setupFailure.reason)) }
-    return try await run(name, line, []) { try await self.steps.run(self.script.statements) }
+    return try await run(name, line, [], keepsPeripheral: !script.tests.isEmpty) { try await self.steps.run(self.script.statements) }
   }
 
   private func run(_ test: Script.Test) async throws -> TestResult {
@@ -128,7 +131,8 @@ final class ScriptRunner {
   }
 
   private func run(
-    _ name: String, _ line: Int, _ tags: [String], teardown: [ScriptStatement] = [], _ body: @escaping @LoopActor () async throws -> Void
+    _ name: String, _ line: Int, _ tags: [String], teardown: [ScriptStatement] = [], keepsPeripheral: Bool = false,
+    _ body: @escaping @LoopActor () async throws -> Void
   ) async throws -> TestResult {
     let progress = onTest(name)
     defer { progress?.end() }
@@ -145,6 +149,7 @@ final class ScriptRunner {
       result.outcome = result.outcome.joined(withTeardown: try await teardownOutcome(teardown))
     }
     expectedLossBefore = steps.expectsLoss || result.problem != nil
+    if !keepsPeripheral, let device = steps.shell.peripheral.running, device !== lasting { await steps.shell.peripheral.end() }
     result.peer = steps.peer
     steps.record.finish(&result, at: EventLoop.shared.now)
     (result.packets, result.omittedPackets) = steps.log.taken()

@@ -28,17 +28,17 @@ extension ScriptSteps {
     return try value(extraction, of: result)
   }
 
-  private func value(_ extraction: Extraction, of result: ScriptResult) throws -> ScriptValue {
+  func value(_ extraction: Extraction, of result: ScriptResult) throws -> ScriptValue {
     let format = try extraction.format.map { try ValueFormat(try text($0)) }
     guard let word = extraction.field else {
       guard let octets = result.octets else {
-        throw Failure(.expectation, "The result has no value. Use one of its fields: \(Self.list(result.fields))")
+        throw Failure(.expectation, "The result has no value. Use one of its fields: \(StructureCheck.list(result.fields))")
       }
       return format.map { .formatted(octets, $0) } ?? .octets(octets)
     }
     let path = try text(word)
     guard let tree = result.field(path) else {
-      throw Failure(.expectation, "The result has no field \(DisplayText.quote(path)). Its fields: \(Self.list(result.fields))")
+      throw Failure(.expectation, "The result has no field \(DisplayText.quote(path)). Its fields: \(StructureCheck.list(result.fields))")
     }
     guard let format else { return .field(tree) }
     guard let octets = tree.string.flatMap({ Hex.decode($0) }) else {
@@ -47,13 +47,7 @@ extension ScriptSteps {
     return .formatted(octets, format)
   }
 
-  /// Returns up to 24 names as one text.
-  static func list(_ names: [String]) -> String {
-    let more = names.count > 24 ? [" and \(names.count - 24) more"] : []
-    return names.isEmpty ? "none" : names.prefix(24).map { DisplayText.escape($0) }.joined(separator: ", ") + (more.first ?? "")
-  }
-
-  private func verdict(_ predicate: Predicate, on value: ScriptValue) throws -> Predicate.Verdict {
+  func verdict(_ predicate: Predicate, on value: ScriptValue) throws -> Predicate.Verdict {
     try predicate.verdict(on: value) { try text($0) }
   }
 
@@ -74,7 +68,7 @@ extension ScriptSteps {
   // MARK: For people
 
   /// Returns the text of an expected condition, in which values replace variables.
-  private func expected(_ predicate: Predicate, _ extraction: Extraction) throws -> String {
+  func expected(_ predicate: Predicate, _ extraction: Extraction) throws -> String {
     var parts: [String] = []
     if let format = extraction.format { parts += ["as", try text(format)] }
     if let field = extraction.field { parts += ["field", try text(field)] }
@@ -99,7 +93,7 @@ extension ScriptSteps {
   func shown(_ result: ScriptResult) -> String { shown(.octets(result.octets ?? []), of: result) }
 
   /// Returns bytes in hex, followed by the decoded value, or the text of a field, for the report.
-  private func shown(_ value: ScriptValue, of result: ScriptResult?) -> String {
+  func shown(_ value: ScriptValue, of result: ScriptResult?) -> String {
     func text(_ octets: [UInt8]) -> String { ValueText.displayText(octets, meaning(of: octets, in: result?.record)) }
     return switch value {
     case .octets(let octets), .formatted(let octets, .hex), .formatted(let octets, .auto): text(octets)
@@ -113,6 +107,8 @@ extension ScriptSteps {
   /// - Parameter record: The record that contains the value. Nil if unknown.
   func meaning(of octets: [UInt8], in record: JSONTree?) -> ValueMeaning {
     let uuid = record?["uuid"]?.string.flatMap { UUID($0) }
+    // The handle of such an event is that of our own device.
+    if record?["event"]?.string.flatMap({ ExpectedCentral.Event(rawValue: $0) }) != nil { return ValueMeaning(uuid: uuid) }
     guard let handle = record?["handle"]?.integer.flatMap({ UInt16(exactly: $0) }), let connection = shell.current?.connection else {
       return ValueMeaning(uuid: uuid)
     }
@@ -125,7 +121,7 @@ extension ScriptSteps {
   }
 
   /// Records a value for the plots of the report if the value is a single number.
-  private func add(_ value: ScriptValue, named name: String) {
+  func add(_ value: ScriptValue, named name: String) {
     guard let numbers = value.numbers, numbers.count == 1 else { return }
     step.add(StepValue(name: name, at: elapsed, text: DisplayText.escape(value.text), number: numbers[0].real))
   }

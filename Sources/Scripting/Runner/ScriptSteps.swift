@@ -53,6 +53,7 @@ final class ScriptSteps: ResultObserver {
     await dropLostLink()
     // Values that arrived before the test do not belong to it.
     shell.current?.values.forget()
+    shell.peripheral.running?.events.removeAll()
     record = TestRecord(start: EventLoop.shared.now, notes: notes)
     log.begin()
     (result, lastLine) = (nil, nil)
@@ -86,7 +87,7 @@ final class ScriptSteps: ResultObserver {
     case .set(let name, let word): variables.set(name, try text(word))
     case .device, .include, .setup, .teardown, .test, .unreadable: break
     case .command, .capture, .expectResult, .expectValue, .expectSilence, .expectAttribute, .expectSecurity, .expectFirmware,
-      .expectDisconnection, .sleep:
+      .expectDisconnection, .expectPeripheral, .sleep:
       try await runStep(statement, before: following)
     }
   }
@@ -136,6 +137,7 @@ final class ScriptSteps: ResultObserver {
     case .expectSecurity(let isAuthenticated, let isAbsent): try expectSecurity(isAuthenticated, isAbsent, try await link().connection)
     case .expectFirmware(let version): try await expectFirmware(try text(version), try await link().connection)
     case .expectDisconnection(let reason, let within): try await expectDisconnection(reason, within)
+    case .expectPeripheral(let expected): try await CentralCheck(expected, self).check()
     case .sleep(let word):
       let text = try text(word)
       guard let pause = ScriptCheck.pause(text) else { throw Failure(.usage, ScriptTime.invalid(text)) }
@@ -215,8 +217,7 @@ final class ScriptSteps: ResultObserver {
       // A variable may have brought what the check could not see.
       try parsed.command.checkForScript(quoted: try command.words.filter(\.isQuoted).map { try text($0) })
     } catch { throw Failure(.usage, Failure(error).message) }
-    let traits = parsed.command.traits
-    let isConnect = traits.deviceChange == .connects
+    let (traits, isConnect) = (parsed.command.traits, parsed.command.traits.deviceChange == .connects)
     if parsed.isAboutCurrent, parsed.command.peerOptions != nil, !isConnect, traits.deviceChange != .disconnects {
       let level = shell.settings.level
       if parsed.pairs { shell.settings.level = nil }
@@ -244,9 +245,7 @@ final class ScriptSteps: ResultObserver {
     // Do not subscribe before commands that change the current device or its connection.
     if traits.deviceChange == .none { try await subscribe(for: following) }
     self.step = StepRecorder()
-    let step = TestOutcome.Step(
-      isConnection: isConnect, isFirst: presentLink == nil, isCall: parsed.command.deviceCall != nil, expectsFailure: command.failure != nil
-    )
+    let step = TestOutcome.Step(of: parsed.command, isFirst: presentLink == nil, expectsFailure: command.failure != nil)
     let failure = try await run(parsed, within: parsed.command.limitInScript, in: step)
     result = self.step.record.map(ScriptResult.init)
     if let expected = command.failure { return try evaluate(failure, expected, in: step) }
@@ -339,7 +338,9 @@ final class ScriptSteps: ResultObserver {
         else { return true }
         attributes.append(attribute)
       case .capture: return true
-      case .device, .set, .expectResult, .expectAttribute, .expectSecurity, .expectFirmware, .expectDisconnection, .sleep, .include, .skip,
+      case .device, .set, .expectResult, .expectAttribute, .expectSecurity, .expectFirmware, .expectDisconnection, .expectPeripheral,
+        .sleep, .include,
+        .skip,
         .note, .setup, .teardown, .test, .unreadable:
         break
       }

@@ -13,6 +13,12 @@ struct StructureCheck {
 
   private var what: String { "\(expected.sort.rawValue) \(DisplayText.escape(selector.description))" }
 
+  /// Returns up to 24 names as one text.
+  static func list(_ names: [String]) -> String {
+    let more = names.count > 24 ? [" and \(names.count - 24) more"] : []
+    return names.isEmpty ? "none" : names.prefix(24).map { DisplayText.escape($0) }.joined(separator: ", ") + (more.first ?? "")
+  }
+
   /// Throws the failure if the device does not have the expected structure.
   /// - Throws: StepFailure; GATTError.ambiguous for properties of several characteristics; the errors of `Client.resolve`.
   func check(_ client: Client) async throws {
@@ -31,7 +37,7 @@ struct StructureCheck {
     }
     guard found.isEmpty == expected.isAbsent else {
       throw expected.isAbsent
-        ? StepFailure("The device has a \(what).", expected: "no \(what)", actual: ScriptSteps.list(found))
+        ? StepFailure("The device has a \(what).", expected: "no \(what)", actual: Self.list(found))
         : StepFailure("The device has no \(what).", expected: what, actual: nearest(in: table))
     }
     if let attribute = attributes.first { try check(attribute) }
@@ -73,12 +79,12 @@ struct StructureCheck {
       let elsewhere = table.services.flatMap { service in
         part.pick(service.characteristics) { $0.uuid }.map { "\(Attribute.characteristic($0, service))" }
       }
-      if !elsewhere.isEmpty { return ScriptSteps.list(elsewhere) }
+      if !elsewhere.isEmpty { return Self.list(elsewhere) }
       if let service = selector.service?.pick(table.services, { $0.uuid }).first {
-        return "\(Self.title(service.uuid)) has \(ScriptSteps.list(service.characteristics.map { Self.title($0.uuid) }))"
+        return "\(Self.title(service.uuid)) has \(Self.list(service.characteristics.map { Self.title($0.uuid) }))"
       }
     }
-    return "services \(ScriptSteps.list(table.services.map { Self.title($0.uuid) }))"
+    return "services \(Self.list(table.services.map { Self.title($0.uuid) }))"
   }
 
   /// Returns the UUID and, if assigned, the name of an attribute: `180d (heart_rate)`.

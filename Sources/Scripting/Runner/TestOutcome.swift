@@ -1,4 +1,5 @@
 import CommandLine
+import Program
 import Scripts
 
 /// The effect of a failed step on its test, which decides the exit code and the reports.
@@ -16,8 +17,8 @@ enum TestOutcome: Equatable {
     var isConnection = false
     /// Whether the session has no connection before the step.
     var isFirst = false
-    /// Whether the step is a `call`, which runs a command of a device file.
-    var isCall = false
+    /// Whether the step uses a file: a `call`, which runs a command of a device file, or `peripheral`.
+    var usesFile = false
     /// Whether a `fails` line follows the step.
     var expectsFailure = false
   }
@@ -27,12 +28,22 @@ enum TestOutcome: Equatable {
       self = !step.expectsFailure && failure.isOfSetup ? .unreachable : .error
     } else if failure.kind == .adapter {
       self = step.isFirst && !step.expectsFailure ? .unreachable : .error
-    } else if step.isCall && failure.isRefusal {
-      // A command that the device file lacks is not a failure of the device.
+    } else if step.usesFile && failure.isRefusal {
+      // A command that the device file lacks is not a failure of the device, nor is what our own device cannot do.
       self = .error
     } else {
       self = .failed
     }
+  }
+}
+
+extension TestOutcome.Step {
+  init(of command: any LoopCommand, isFirst: Bool, expectsFailure: Bool) {
+    let isOurs = command is ControlPeripheral
+    // The adapter of our own device concerns only its lines.
+    self.init(
+      isConnection: command.traits.deviceChange == .connects, isFirst: isFirst && !isOurs, usesFile: command.deviceCall != nil || isOurs,
+      expectsFailure: expectsFailure)
   }
 }
 

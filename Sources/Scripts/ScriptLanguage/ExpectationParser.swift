@@ -22,11 +22,13 @@ struct ExpectationParser {
       words = words.dropFirst()
       if let security = try takeSecurity(within, isAbsent: true) { return security }
       if let sort = takeSort() { return .expectAttribute(try attribute(sort, within, isAbsent: true)) }
+      if words.first?.keyword == "peripheral" { return .expectPeripheral(try central(within, isAbsent: true)) }
       guard let attribute = words.popFirst() else {
         throw line.error(at: first, "`expect no` needs a characteristic: expect no ffe2 within 1s")
       }
       try nothingMore()
       return .expectSilence(attribute, within: within)
+    case "peripheral": return .expectPeripheral(try central(within, isAbsent: false))
     case "disconnect":
       words = words.dropFirst()
       let reason = words.popFirst()
@@ -100,6 +102,34 @@ struct ExpectationParser {
       expected.properties += names.map { ($0, word.keyword == "has") }
       words = words.dropFirst(names.count)
     }
+    return expected
+  }
+
+  /// Parses the words from `peripheral` on.
+  private mutating func central(_ within: ShellWord?, isAbsent: Bool) throws(ScriptError) -> ExpectedCentral {
+    words = words.dropFirst()
+    let word = words.popFirst()
+    guard let word, let event = word.keyword.flatMap({ ExpectedCentral.Event(rawValue: $0) }) else {
+      let all = ExpectedCentral.Event.allCases.map(\.rawValue)
+      let meant = word?.text.flatMap { SpellingSuggestion.nearest(to: $0, among: all) }.map { "Did you mean \($0)?" }
+      let reason = "`expect peripheral` needs an event. \(meant ?? "Use one of: \(all.joined(separator: " "))")"
+      throw word.map { line.error(at: $0, reason) } ?? line.error(reason)
+    }
+    var expected = ExpectedCentral(event: event, isAbsent: isAbsent, within: within)
+    if event.hasAttribute {
+      expected.attribute = words.popFirst()
+      if expected.attribute == nil {
+        throw line.error(at: word, "`\(event.rawValue)` needs an attribute: expect peripheral \(event.rawValue) ffe1")
+      }
+    }
+    if event.hasValue {
+      expected.extraction = try takeExtraction()
+      expected.predicate = try takePredicate()
+      if expected.predicate == nil, let part = expected.extraction.format ?? expected.extraction.field {
+        throw line.error(at: part, "The condition is missing: expect peripheral \(event.rawValue) ffe1 as u8 == 5")
+      }
+    }
+    try nothingMore()
     return expected
   }
 

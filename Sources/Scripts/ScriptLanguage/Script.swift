@@ -46,7 +46,7 @@ package struct Script: Sendable {
       switch statement.kind {
       case .device, .set, .note: false
       case .command, .capture, .expectResult, .expectValue, .expectSilence, .expectAttribute, .expectSecurity, .expectFirmware,
-        .expectDisconnection, .repetition, .sleep,
+        .expectDisconnection, .expectPeripheral, .repetition, .sleep,
         .include, .skip, .setup, .teardown, .test, .unreadable:
         true
       }
@@ -72,6 +72,8 @@ package struct ScriptStatement: Sendable {
     /// `expect firmware version V`, which checks the running firmware.
     case expectFirmware(version: ShellWord)
     case expectDisconnection(reason: ShellWord?, within: ShellWord?)
+    /// `expect [no] peripheral EVENT …`, which waits for what a central does with the device that the script serves.
+    case expectPeripheral(ExpectedCentral)
     case repetition(Repetition, [ScriptStatement])
     case sleep(ShellWord)
     case include(ShellWord)
@@ -136,6 +138,28 @@ package struct ExpectedAttribute: Sendable {
   package var isAbsent = false
   /// The names of properties that the characteristic must have, or must not have if `isWanted` is false.
   package var properties: [(name: ShellWord, isWanted: Bool)] = []
+}
+
+/// An `expect [no] peripheral EVENT [ATTR [as FORMAT] [field PATH] [PREDICATE]] [within T]` statement.
+package struct ExpectedCentral: Sendable {
+  /// The events, by their names in records.
+  package enum Event: String, Sendable, CaseIterable {
+    case connected, disconnected, paired, subscribed, unsubscribed, read, written, notified
+
+    /// Whether the event concerns an attribute.
+    package var hasAttribute: Bool { ![.connected, .disconnected, .paired].contains(self) }
+    /// Whether the event has a value, which a predicate can check.
+    package var hasValue: Bool { [.read, .written, .notified].contains(self) }
+  }
+
+  package var event: Event
+  /// Whether no such event may happen.
+  package var isAbsent: Bool
+  package var attribute: ShellWord?
+  package var extraction = Extraction()
+  /// The condition for the value. Nil accepts any value.
+  package var predicate: Predicate?
+  package var within: ShellWord?
 }
 
 /// The settings of a `repeat` or `retry` block.

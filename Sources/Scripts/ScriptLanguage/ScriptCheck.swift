@@ -57,6 +57,8 @@ package struct ScriptCheck {
   private var mistakes: [ScriptError] = []
   private var hasResult = false
   private var knowsDevice = false
+  /// Whether a line before, or in an unreadable file, may serve a device.
+  private var servesDevice = false
   /// The total length of the words with variables so far, in bytes.
   private var expanded = 0
   /// The names of variables that the check has reported as undefined.
@@ -177,6 +179,12 @@ package struct ScriptCheck {
         note(at: reason, "Unknown disconnection reason \(DisplayText.quote(text)). \(Self.hint(text, program.reasons, code: "0x13"))")
       }
       time(within)
+    case .expectPeripheral(let expected):
+      if !servesDevice, !script.lacksFile { note("No line before this one serves a device. Start one: peripheral FILE") }
+      if let attribute = expected.attribute { selector(attribute) }
+      time(expected.within)
+      if let predicate = expected.predicate { check(predicate, expected.extraction) }
+      hasResult = true
     case .repetition(let repetition, let body):
       number(repetition.count)
       time(repetition.every)
@@ -223,6 +231,7 @@ package struct ScriptCheck {
   private mutating func check(_ command: ScriptCommand) {
     var mistake: ScriptError?
     var need: Need?
+    if command.words.first?.keyword == "peripheral" || command.words.first?.text == nil { servesDevice = true }
     let known = command.words.map { text(of: $0) }
     if let word = command.words.first, self.known(word, "The command") == nil { return knowsDevice = true }
     for values in Self.guesses(known.count { $0 == nil }) {
