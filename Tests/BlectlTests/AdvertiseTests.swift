@@ -98,6 +98,6 @@ import TestSupport
     let trace = TemporaryFolder.path()
     _ = try Blectl.run("--trace", trace, "scan", "-d", "1")
     let result = try Blectl.run("advertise", "--name", "N", adapter: "replay:\(trace)")
-    #expect(result.status == 3 && result.errors.contains("cannot advertise"), "\(result.errors)")
+    #expect(result.status == 64 && result.errors.contains("A recording cannot advertise"), "\(result.errors)")
   }
 }

@@ -37,7 +37,7 @@ import TestSupport
     ("peripheral", "Name a peripheral file"), ("peripheral set ffe1", "Example: peripheral set ffe1 0100"),
     ("peripheral FILE on", "Unexpected word"), ("peripheral FILE on nowhere", "Unknown adapter"),
     ("peripheral /nonexistent.json", "no such file"), ("peripheral off", "No device is served"),
-    ("peripheral FILE on replay:x", "A recording cannot serve a device"), ("peripheral -", "standard input carries its commands"),
+    ("peripheral FILE on replay:x", "A recording cannot advertise"), ("peripheral -", "standard input carries its commands"),
     ("peripheral FILE; peripheral set ffe9 00", "ffe9"), ("peripheral FILE; peripheral set ffe1 -1 as u8", "-1"),
   ])
   func mistakes(_ line: String, _ text: String) throws {

@@ -70,16 +70,16 @@ package final class ProcessContext {
     return central
   }
 
-  /// Returns a radio for a served device. Nil means the radio of the session, and so does the same adapter on this machine, which cannot
+  /// Returns a radio that can advertise. Nil means the radio of the session, and so does the same adapter on this machine, which cannot
   /// be opened twice. A simulator, or an air behind `tcp:` or `unix:`, gives each radio a controller of its own.
   /// - Throws: `Failure(.usage)` for a recording; the errors of the adapter.
   package func servingRadio(_ named: AdapterSpec?) async throws -> ServingRadio {
     let (own, replacement) = (try adapter(), try named.flatMap { try configuration.replacement(of: $0) })
     if let replacement { output.note(replacement.note) }
     let spec = replacement?.spec ?? named
-    if case .replay = spec ?? own { throw Failure(.usage, "A recording cannot serve a device. Use a radio or the simulator.") }
+    if case .replay = spec ?? own { throw Failure(.usage, "A recording cannot advertise. Use a radio or the simulator.") }
     guard let spec, spec != own || spec.hasManyControllers else {
-      return ServingRadio(self, try await session.central(), number: nil, withholding: withholding)
+      return try ServingRadio(self, try await session.central(), number: nil, withholding: withholding)
     }
     // Opens the air.
     if spec == own { _ = try await session.central() }
@@ -92,7 +92,7 @@ package final class ProcessContext {
       let central = try await spec.open(
         tap: nil, in: spec == own ? air : nil, number: number, bonds: bonds, note: { [output] in output.note($0) },
         connected: { reason = withholding(from: $0) })
-      return ServingRadio(self, prepare(central), number: number, withholding: reason)
+      return try ServingRadio(self, prepare(central), number: number, withholding: reason)
     } catch {
       extraRadios.remove(number)
       throw error
@@ -229,14 +229,20 @@ package final class ProcessContext {
 @LoopActor
 package struct ServingRadio {
   package let central: any Central
+  /// The role of the radio that advertises and takes connections.
+  package let peripheral: any PeripheralRole
   /// The reason why the controller gets no keys. Nil if it may.
   package let withholding: Failure?
   private let process: ProcessContext
   /// The number among the radios of the process. Nil for the radio of the session.
   private let number: UInt64?
 
-  fileprivate init(_ process: ProcessContext, _ central: any Central, number: UInt64?, withholding: Failure?) {
-    (self.process, self.central, self.number, self.withholding) = (process, central, number, withholding)
+  fileprivate init(_ process: ProcessContext, _ central: any Central, number: UInt64?, withholding: Failure?) throws(Failure) {
+    guard let peripheral = central.peripheral else {
+      throw Failure(.adapter, "This adapter cannot advertise. Use hci0, user:N, tcp:, unix: or serial:.")
+    }
+    (self.process, self.central, self.peripheral) = (process, central, peripheral)
+    (self.number, self.withholding) = (number, withholding)
   }
 
   /// Closes the radio if it is only for the device. Works in a canceled task.

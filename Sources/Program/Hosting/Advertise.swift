@@ -97,12 +97,14 @@ package struct Advertise: LoopCommand {
 
   func run(in context: Context) async throws {
     let advertising = try advertising(context.output)
-    let (radio, peripheral) = try await context.advertiser()
+    let peripheral = try await context.process.servingRadio(nil).peripheral
+    let failure = Wait<Void>()
+    peripheral.onFailure = { failure.resume(throwing: $0) }
     do {
       try await peripheral.advertise(advertising)
       try await tell(advertising, peripheral.advertisedAddress, context.output)
       let end = duration.flatMap { $0 > 0 ? EventLoop.shared.now.advanced(by: .limited(seconds: $0)) : nil }
-      _ = try await withDeadline(end) { try await radio.untilFailure() }
+      _ = try await withDeadline(end) { try await failure.value() }
     } catch {
       await peripheral.end()
       throw error

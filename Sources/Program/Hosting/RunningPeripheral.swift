@@ -39,9 +39,7 @@ package final class RunningPeripheral {
     onFailure: @escaping @LoopActor (any Error) -> Void
   ) async throws -> RunningPeripheral {
     do {
-      guard let peripheral = radio.central.peripheral else {
-        throw Failure(.adapter, "This adapter cannot serve a device. Use hci0, user:N, tcp:, unix: or serial:.")
-      }
+      let peripheral = radio.peripheral
       guard peripheral.onCentral == nil else {
         throw Failure(.adapter, "This adapter already serves a device. Use another adapter, or end that device.")
       }
