@@ -250,7 +250,7 @@ import TestSupport
     #expect(await [read("ff01"), read("ff02")] == ["0a", "0b"])
     // The kernel pairs: the device knows no more than the level.
     #expect(fixture.take().filter { !$0.hasPrefix("read") } == ["connected", "encrypted"])
-    #expect(fixture.device.centrals.map(\.identity) == [Self.peer] && fixture.device.centrals.first?.bond == nil)
+    #expect(fixture.device.memory.centrals.map(\.identity) == [Self.peer] && fixture.device.memory.centrals.first?.bond == nil)
     await fixture.device.end()
   }
 
@@ -258,7 +258,7 @@ import TestSupport
   @Test(.onLoop) @LoopActor func remembersABondedCentral() async throws {
     let first = try ServedFixture("\"security\": {}, ", services: Self.services())
     var stores = 0
-    first.device.onCentrals = { stores += 1 }
+    first.device.memory.onChange = { stores += 1 }
     try await first.device.start()
     let manager = Self.manager()
     let client = Client(first.radio.connect(manager: manager).channel)
@@ -269,7 +269,7 @@ import TestSupport
     let hash = try await client.read(first.handle("2b2a"))
     #expect(hash == first.description.database.databaseHash && hash.count == 16)
     await first.device.end()
-    let centrals = first.device.centrals
+    let centrals = first.device.memory.centrals
     #expect(stores == 3 && centrals.map(\.subscriptions.count) == [2] && centrals.first?.bond == Self.bond)
     #expect(first.take().contains("paired"))
 
@@ -304,11 +304,11 @@ import TestSupport
       }
       third.onEncrypted?(Self.security, nil)
       try await EventLoop.shared.sleep(for: .seconds(1))
-      let isKnown = other.device.centrals.first?.databaseHash == other.description.database.databaseHash
+      let isKnown = other.device.memory.centrals.first?.databaseHash == other.description.database.databaseHash
       #expect(isKnown == confirms)
       #expect(pdus == (hears ? ["1d" + other.description.hex("2a05") + "0100ffff"] : []))
       await other.device.end()
-      stored = other.device.centrals
+      stored = other.device.memory.centrals
     }
   }
 
@@ -339,7 +339,7 @@ import TestSupport
       await link.disconnect(reason: .remoteUserTerminated)
     }
     try await EventLoop.shared.sleep(for: .seconds(1))
-    #expect(fixture.device.centrals.count == 256 && fixture.device.centrals.last?.identity.address.rawValue == 300)
+    #expect(fixture.device.memory.centrals.count == 256 && fixture.device.memory.centrals.last?.identity.address.rawValue == 300)
     #expect(fixture.device.device.bonds.isEmpty && fixture.device.device.connectionCount == 0)
     await fixture.device.end()
   }
@@ -353,7 +353,7 @@ import TestSupport
     let weak = LinkSecurity(keySize: 16, isAuthenticated: false, isSecureConnections: true)
     let claim = Bond(identity: Self.peer, irk: nil, keys: [LongTermKey(key: 2, security: weak)], method: .justWorks)
     stranger.onEncrypted?(weak, PairingResult(method: .justWorks, security: weak, bond: claim))
-    #expect(fixture.device.centrals.map(\.bond) == [Self.bond])
+    #expect(fixture.device.memory.centrals.map(\.bond) == [Self.bond])
     await fixture.device.end()
   }
 
@@ -365,13 +365,13 @@ import TestSupport
     _ = fixture.radio.connect(manager: manager)
     #expect(manager.bond == Self.bond)
     try fixture.perform("fault forget bonds")
-    #expect(manager.bond == nil && fixture.device.centrals.isEmpty)
+    #expect(manager.bond == nil && fixture.device.memory.centrals.isEmpty)
     let next = Self.manager()
     _ = fixture.radio.connect(2, manager: next)
     #expect(next.bond == nil && fixture.take().contains("fault forget bonds"))
     await fixture.device.end()
     let other = try ServedFixture("\"security\": {}, \"faults\": [\"fault forget bonds\"], ", centrals: [central])
-    #expect(other.device.centrals.isEmpty)
+    #expect(other.device.memory.centrals.isEmpty)
   }
 
   @Test(.onLoop) @LoopActor func refusesToPair() async throws {

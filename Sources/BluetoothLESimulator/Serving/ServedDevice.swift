@@ -19,25 +19,19 @@ package struct ServingOptions: Sendable {
 package final class ServedDevice {
   package let device: VirtualPeripheral
   /// The bonded centrals. They are those of `init` until a central pairs or subscribes.
-  package private(set) var centrals: [BondedCentral]
+  package let memory: CentralMemory
   package var onEvent: (@LoopActor (ServedEvent) -> Void)?
-  /// The handler that runs after each change of `centrals`.
-  package var onCentrals: (@LoopActor () -> Void)?
   /// The handler of a later advertisement that the host refused. The device keeps running.
   package var onFailure: (@LoopActor (any Error) -> Void)?
 
   private let peripheral: any PeripheralRole
   private let options: ServingOptions
-  private let hash: [UInt8]
-  /// The bonded centrals on encrypted links, by address on the link.
-  private var known: [PeerAddress: (server: Server, identity: PeerAddress)] = [:]
   private var startsAt: LoopClock.Instant?
   /// The last advertisement that the host got. The outer nil means none yet.
   private var applied: Advertising??
   private var applying: Task<Void, Never>?
   private var timer: LoopTimer?
   private lazy var refreshes = DeferredAction { [weak self] in self?.refresh() }
-  private static let mostCentrals = 256
   private static let shortestRefresh = Duration.milliseconds(100)
 
   /// Creates a device on a host. Writes the Database Hash into the characteristic 2b2a, if the description has it.
@@ -48,10 +42,11 @@ package final class ServedDevice {
   ) {
     device = VirtualPeripheral(description)
     device.store.database.updateHash()
-    hash = device.store.database.databaseHash
     (self.peripheral, self.options) = (peripheral, options)
-    self.centrals = description.faults.contains(.forgetBonds) ? [] : centrals
+    memory = CentralMemory(description.faults.contains(.forgetBonds) ? [] : centrals, of: device.store)
     device.observer = self
+    memory.onSystemPairing = { [weak self] peer in self?.happened(ServedEvent(.paired(nil), peer)) }
+    memory.onRestored = { [weak device] handle, bits, peer in device?.restored(bits, of: handle, peer) }
   }
 
   // MARK: Life
@@ -73,10 +68,7 @@ package final class ServedDevice {
   @discardableResult
   package func perform(_ line: PeripheralLine) throws -> Int? {
     let result = try device.perform(line)
-    if line == .fault(.forgetBonds) {
-      (centrals, known) = ([], [:])
-      onCentrals?()
-    }
+    if line == .fault(.forgetBonds) { memory.forgetAll() }
     return result
   }
 
@@ -140,40 +132,8 @@ package final class ServedDevice {
   private func connected(_ link: any CentralLink) {
     let channel = ServedChannel(link)
     channel.onInability = { [weak self] text in self?.happened(ServedEvent(.fault(text), link.peer)) }
-    if let bond = centrals.first(where: { $0.mayBe(link.peer) })?.bond { device.bonds[link.peer] = bond }
+    if let bond = memory.bond(of: link.peer) { device.bonds[link.peer] = bond }
     device.connected(channel)
-  }
-
-  /// Adds a bonded central, in place of the oldest one if there are too many.
-  private func add(_ central: BondedCentral) {
-    if centrals.count >= Self.mostCentrals { centrals.removeFirst() }
-    centrals.append(central)
-  }
-
-  /// Stores the subscriptions of a bonded central.
-  private func remember(_ peer: PeerAddress) {
-    guard let (server, identity) = known[peer], let index = centrals.firstIndex(where: { $0.identity == identity }) else { return }
-    let subscriptions = server.configurations.filter { $0.value != 0 }.sorted { $0.key < $1.key }.compactMap { handle, bits in
-      device.store.database[handle].map { BondedCentral.Subscription(handle: handle, uuid: $0.type, bits: bits) }
-    }
-    guard centrals[index].subscriptions != subscriptions else { return }
-    centrals[index].subscriptions = subscriptions
-    onCentrals?()
-  }
-
-  /// Tells a bonded central that the attributes differ from those that it knows (Vol 3 Part G §7.1).
-  private func indicateChange(_ server: Server, _ identity: PeerAddress) {
-    guard centrals.contains(where: { $0.identity == identity && $0.databaseHash != hash }),
-      let attribute = device.store.database.attributes.first(where: { $0.type == .serviceChanged }),
-      let confirmation = server.indicateWhenFree(attribute.handle, [0x01, 0x00, 0xFF, 0xFF])
-    else { return }
-    _ = EventLoop.shared.spawn { [weak self] in
-      guard (try? await confirmation.value()) == true, let self, let index = centrals.firstIndex(where: { $0.identity == identity }) else {
-        return
-      }
-      centrals[index].databaseHash = hash
-      onCentrals?()
-    }
   }
 }
 
@@ -182,37 +142,18 @@ extension ServedDevice: DeviceObserver {
     onEvent?(event)
     guard let peer = event.peer else { return }
     switch event.kind {
-    case .subscribed, .unsubscribed: remember(peer)
+    case .subscribed, .unsubscribed: memory.remember(peer)
     case .disconnected:
-      // The address may be private. `centrals` has the bond for the next link.
-      (known[peer], device.bonds[peer]) = (nil, nil)
+      // The address may be private. `memory` has the bond for the next link.
+      memory.disconnected(peer)
+      device.bonds[peer] = nil
     default: break
     }
   }
 
   package func secured(_ server: Server, _ channel: any DeviceChannel, _ level: SecurityLevel, _ pairing: PairingResult?) {
-    let peer = channel.peer
     guard level > .unencrypted, channel.manager == nil || device.description.security?.forgets == false else { return }
-    if let bond = pairing?.bond {
-      // A device can claim any identity: a weaker bond replaces none.
-      if let old = centrals.first(where: { $0.identity == bond.identity })?.bond, bond.isWeaker(than: old) { return }
-      // The central has discovered the attributes on this link, or will.
-      centrals.removeAll { $0.identity == bond.identity }
-      add(BondedCentral(identity: bond.identity, bond: bond, databaseHash: hash))
-      known[peer] = (server, bond.identity)
-      onCentrals?()
-    } else if known[peer] == nil, pairing == nil {
-      if channel.manager == nil, !centrals.contains(where: { $0.mayBe(peer) }) {
-        add(BondedCentral(identity: peer, bond: nil, databaseHash: hash))
-        happened(ServedEvent(.paired(nil), peer))
-        onCentrals?()
-      }
-      guard let central = centrals.first(where: { $0.mayBe(peer) }), channel.manager == nil || channel.manager?.bond != nil else { return }
-      known[peer] = (server, central.identity)
-      device.restore(central.bits(in: device.store.database), on: server, peer)
-      indicateChange(server, central.identity)
-    }
-    remember(peer)
+    memory.secured(server, channel.peer, channel.manager, pairing)
   }
 
   package func changed() { refreshes.request() }

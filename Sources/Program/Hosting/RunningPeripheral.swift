@@ -48,9 +48,9 @@ package final class RunningPeripheral {
       if radio.withholding != nil { description.security = nil }
       let store = CentralStore(process.configuration, adapter: radio.withholding == nil ? radio.central.identity : nil)
       let device = ServedDevice(description, on: peripheral, centrals: try store.centrals(process.bonds), options: options)
-      device.onCentrals = { [weak device] in
+      device.memory.onChange = { [weak device] in
         guard let device else { return }
-        do { try store.keep(device.centrals, process.bonds) } catch { note(Failure(error).message) }
+        do { try store.keep(device.memory.centrals, process.bonds) } catch { note(Failure(error).message) }
       }
       device.onFailure = { note(Failure($0).message) }
       let running = RunningPeripheral(device, description.name, peripheral, radio, onFailure: onFailure)

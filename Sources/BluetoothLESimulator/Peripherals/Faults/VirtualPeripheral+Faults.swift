@@ -147,14 +147,10 @@ extension VirtualPeripheral {
     observer?.secured(server, channel, level, pairing)
   }
 
-  /// Restores the subscriptions of a bonded central that it has not written on this link.
-  /// - Parameter bits: the CCCD bits by value handle, which are valid for the database.
-  package func restore(_ bits: [AttributeHandle: UInt16], on server: Server, _ peer: PeerAddress) {
-    for (handle, bits) in bits.sorted(by: { $0.key < $1.key }) where server.configurations[handle] == nil {
-      server.configurations[handle] = bits
-      report(.subscribed(bits), peer, handle)
-      subscriptionChanged(handle)
-    }
+  /// Reports a restored subscription of a bonded central, with the CCCD bits of the value.
+  package func restored(_ bits: UInt16, of handle: AttributeHandle, _ peer: PeerAddress) {
+    report(.subscribed(bits), peer, handle)
+    subscriptionChanged(handle)
   }
 
   // MARK: Events

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-package import BluetoothLE
-
 extension AttributeDatabase {
   /// A service to add to a database. A nil `handle` means the next free handle.
   package struct ServiceDescription: Sendable {
@@ -66,6 +64,8 @@ extension AttributeDatabase {
   package struct AccessErrors: Sendable {
     package var read: ErrorCode?
     package var write: ErrorCode?
+
+    package init(read: ErrorCode? = nil, write: ErrorCode? = nil) { (self.read, self.write) = (read, write) }
   }
 
   /// Lays out services, characteristics and descriptors (Vol 3 Part G §3) and assigns handles.

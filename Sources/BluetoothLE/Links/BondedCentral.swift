@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import BluetoothLE
-
-/// The memory that a device keeps of a bonded central. The owner of a `ServedDevice` stores it, and gives it to the next one.
+/// The memory that a device keeps of a bonded central. The owner of the device stores it, and gives it to the next one.
 package struct BondedCentral: Sendable, Equatable {
   /// A Client Characteristic Configuration that the central wrote.
   package struct Subscription: Sendable, Equatable {
