@@ -46,6 +46,13 @@ extension KernelTests {
       try Guest.expectQuiet(air.adapter)
     }
 
+    /// Both programs could get a central, so `peripheral` refuses, and names the two ways out.
+    @Test func serving() throws {
+      let refused = try ServedPeripheral.start(air.adapter, TemporaryFolder.file(ServedPeripheral.device())).wait()
+      #expect(refused.status == 3, "\(refused.errors)")
+      #expect(refused.errors.contains("sudo systemctl stop bluetooth") && refused.errors.contains("-i user:N"), "\(refused.errors)")
+    }
+
     /// Doctor describes bluetoothd while it is idle, while it scans, and while it holds a connection.
     @Test func whatDoctorSays() throws {
       func messages() throws -> String {

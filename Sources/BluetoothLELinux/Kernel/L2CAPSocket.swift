@@ -45,12 +45,7 @@ final class L2CAPSocket: Channel, SecuredSocket {
   private static func prepared(_ adapter: AdapterInfo, limit: LoopClock.Instant) throws(Errno) -> OwnedDescriptor {
     let descriptor = try SystemCall.socket(AF_BLUETOOTH, SOCK_SEQPACKET, BTPROTO_L2CAP)
     let number = descriptor.rawValue
-    // Notifications are lost when the buffer is full. The default of 208 KiB holds 0.23 s of a fast link.
-    SystemCall.raiseReceiveBuffer(number, to: 4 << 20)
-    try? SystemCall.setOption(number, SOL_SOCKET, SO_RXQ_OVFL, Int32(1))
-    // 64 KiB after the kernel's doubling, about 50 fragments of 251 bytes: progress, canceling and requests lag less than 40 kB.
-    // Still room for four PDUs of 517 bytes cut for a controller with 27-byte buffers; below that, sending can starve.
-    try? SystemCall.setOption(number, SOL_SOCKET, SO_SNDBUF, Int32(32_768))
+    setBuffers(number)
     // The kernel's own limit is 40 s, and later kernels pass this one to the controller. Our limit on the loop ends first.
     let seconds = EventLoop.shared.now.duration(to: limit).components.seconds
     try? SystemCall.setOption(number, SOL_SOCKET, SO_SNDTIMEO, timeval(tv_sec: Int(clamping: max(1, seconds &+ 2)), tv_usec: 0))
@@ -58,6 +53,16 @@ final class L2CAPSocket: Channel, SecuredSocket {
     // so the kernel chooses it.
     try SystemCall.bind(number, .att(adapter.address, .public))
     return descriptor
+  }
+
+  /// Sets the lengths of the kernel's buffers for a link.
+  static func setBuffers(_ number: Int32) {
+    // Notifications and commands are lost when the buffer is full. The default of 208 KiB holds 0.23 s of a fast link.
+    SystemCall.raiseReceiveBuffer(number, to: 4 << 20)
+    try? SystemCall.setOption(number, SOL_SOCKET, SO_RXQ_OVFL, Int32(1))
+    // 64 KiB after the kernel's doubling, about 50 fragments of 251 bytes: progress, canceling and requests lag less than 40 kB.
+    // Still room for four PDUs of 517 bytes cut for a controller with 27-byte buffers; below that, sending can starve.
+    try? SystemCall.setOption(number, SOL_SOCKET, SO_SNDBUF, Int32(32_768))
   }
 
   // MARK: ATT.Channel
