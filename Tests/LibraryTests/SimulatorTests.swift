@@ -22,6 +22,19 @@ import TestSupport
     #expect(value == [7])
   }
 
+  /// The address stays when the adapter opens again.
+  @Test func openAdaptersHaveDifferentAddresses() async throws {
+    let simulator = Simulator.empty
+    let (first, second) = (try await Adapter.open(simulator.adapter), try await Adapter.open(simulator.adapter))
+    func address(of adapter: Adapter) async throws -> String? {
+      try await adapter.serve(LocalDevice(name: "Own")) { await $0.peripheral?.address }
+    }
+    let before = [try await address(of: first), try await address(of: second)]
+    await first.close()
+    let after = try await address(of: first)
+    #expect(before == ["00:00:5E:00:53:01", "00:00:5E:00:53:02"] && after == before[0])
+  }
+
   @Test func anAdapterThatTheProgramDropsCloses() async throws {
     let opened = Opened()
     let source = AdapterSource("sim", isVirtual: true) { bonds in

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A Bluetooth adapter, in the central role: it scans and connects.
+/// A Bluetooth adapter: it scans and connects as a central, and serves a device as a peripheral.
 ///
 /// All methods work from any actor and thread, and also from a callback of the library. What the adapter does runs on a thread of the
 /// library, which starts with the first call. An adapter closes with ``close()``, or when the program drops it.
@@ -17,10 +17,15 @@ public final class Adapter: Sendable {
   public let name: String
   /// The keys of bonded devices.
   public let keys: KeyRing
+  let bonds: KeyRingBonds
+  /// Whether ``serve(_:_:)`` runs.
+  @LoopActor var isServing = false
+  /// What the devices that the adapter served remember of their bonded centrals.
+  @LoopActor var centrals: [BondedCentral] = []
 
   @LoopActor private init(_ source: AdapterSource, _ keys: KeyRing) {
-    (name, self.keys) = (source.description, keys)
     let bonds = KeyRingBonds(keys)
+    (name, self.keys, self.bonds) = (source.description, keys, bonds)
     session = Session { try await source.open(bonds) }
     session.bonds = bonds
     session.staysOpen = true

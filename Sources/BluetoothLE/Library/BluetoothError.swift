@@ -49,6 +49,12 @@ public struct BluetoothError: Error, Sendable, CustomStringConvertible {
     (self.reason, self.description, self.underlying) = (reason, description, underlying)
   }
 
+  /// Returns an error with which ``LocalDevice/Characteristic/onRead`` and ``LocalDevice/Characteristic/onWrite`` refuse a request.
+  /// - Parameter code: The ATT error code, such as 0x80…0x9F for an error of the application (Vol 3 Part F §3.4.1.1). 0 counts as 0x0E.
+  public static func refusal(_ code: UInt8) -> BluetoothError {
+    BluetoothError(.refused(code), "The device refuses it: \(ErrorCode(rawValue: code)).", nil)
+  }
+
   /// Whether the cause may be temporary, so that an attempt on a new link may succeed.
   public var mayPass: Bool { underlying.map { ReconnectPolicy.mayPass($0) } ?? false }
 

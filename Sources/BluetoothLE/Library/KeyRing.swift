@@ -107,7 +107,7 @@ final class KeyRingBonds: BondKeeper {
 
   nonisolated init(_ ring: KeyRing) { self.ring = ring }
 
-  func bond(of adapter: PeerAddress, with peer: PeerAddress) throws -> StoredBond? {
+  func bond(of adapter: PeerAddress, with peer: PeerAddress) -> StoredBond? {
     let all = ring.all(of: adapter)
     return all.first { $0.bond.identity == peer }
       ?? IdentityResolver(all.identityKeys).identity(of: peer).flatMap { identity in
@@ -115,7 +115,7 @@ final class KeyRingBonds: BondKeeper {
       }
   }
 
-  func bonds(of adapter: PeerAddress) throws -> [StoredBond] { ring.all(of: adapter) }
+  func bonds(of adapter: PeerAddress) -> [StoredBond] { ring.all(of: adapter) }
 
-  func add(_ bonds: [StoredBond]) throws { ring.add(bonds) }
+  func add(_ bonds: [StoredBond]) { ring.add(bonds) }
 }

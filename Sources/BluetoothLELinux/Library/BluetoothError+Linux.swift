@@ -85,6 +85,25 @@ extension KernelPairingProblem: DescribedError {
   }
 }
 
+extension KernelAdvertisingProblem: DescribedError {
+  package var kind: BluetoothError.Reason { if case .dataTooLong = self { .invalidArgument } else { .adapter } }
+
+  package var sentence: String {
+    switch self {
+    case .bluetoothdRuns(let name):
+      "bluetoothd runs, and would answer the centrals of \(name). Stop it, or use a controller that the kernel's stack does not use."
+    case .servesAlready(let name, _): "Another process serves a device on \(name)."
+    case .notPermitted(let name): "Advertising on \(name) needs CAP_NET_ADMIN: see setcap(8)."
+    case .dataTooLong(let name, let count, let limit, let lacksFlags):
+      "\(count) bytes of advertising data are too many for \(name): the limit is \(limit)\(lacksFlags ? " without Flags" : "")."
+    case .noFreeInstance(let name, let count): "Other programs use all \(count) advertising instances of \(name)."
+    case .refused(let name, let command, let status):
+      "\(name) refused the management command 0x\(Hex.encode(command)) with status 0x\(Hex.encode(status))."
+    case .cannotListen(let name, let errno): "Cannot listen for centrals on \(name): \(errno)."
+    }
+  }
+}
+
 extension BluetoothDaemonProblem: DescribedError {
   package var kind: BluetoothError.Reason {
     switch self {

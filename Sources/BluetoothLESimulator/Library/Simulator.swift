@@ -45,11 +45,15 @@ public final class Simulator: Sendable {
     Simulator(Result { () throws(FileEntryError) in try BuiltInDevices.peripherals() }, seed: 1, isVirtual: isVirtual)
   }
 
-  /// A radio of the simulator. Each `Adapter.open` makes another one, and all hear the same devices.
+  /// A new simulator without devices, whose adapters hear each other.
+  public static var empty: Simulator { Simulator(.success([]), seed: 1, isVirtual: true) }
+
+  /// A radio of the simulator. Each `Adapter.open` makes another one, and all hear the same devices and each other. Each has the lowest
+  /// address that no open adapter of the simulator has, from `00:00:5E:00:53:01` on.
   public var adapter: AdapterSource {
     AdapterSource("sim", isVirtual: isVirtual) { [air] bonds in
-      let air = try air.air()
-      let central = try await HostCentral.started(VirtualController(air: air), name: "sim")
+      let (air, controller) = try air.controller()
+      let central = try await HostCentral.started(controller, name: "sim")
       // Without them, each process would have to pair again.
       for stored in try bonds.bonds(of: central.adapterInfo.ownAddress) { air.restore(stored.bond, with: central.adapterInfo.ownAddress) }
       return central
@@ -63,18 +67,31 @@ private final class SharedAir {
   private let descriptions: Result<[PeripheralDescription], FileEntryError>
   private let seed: UInt64
   private var made: Air?
+  /// The controllers that may be open, by the last part of their addresses.
+  private var controllers: [UInt64: Weak] = [:]
+  private struct Weak { weak var controller: VirtualController? }
 
   nonisolated init(_ descriptions: Result<[PeripheralDescription], FileEntryError>, seed: UInt64) {
     (self.descriptions, self.seed) = (descriptions, seed)
   }
 
   /// Returns the radio environment. Makes it at the first call.
-  func air() throws(FileEntryError) -> Air {
+  private func air() throws(FileEntryError) -> Air {
     if let made { return made }
     let air = Air(seed: seed)
     air.add(try descriptions.get())
     made = air
     return air
+  }
+
+  /// Makes a controller with the lowest free address.
+  func controller() throws(FileEntryError) -> (Air, VirtualController) {
+    let air = try air()
+    var number: UInt64 = 0
+    while controllers[number]?.controller?.isClosed == false { number += 1 }
+    let controller = VirtualController(air: air, address: Address(rawValue: VirtualController.defaultAddress.rawValue + number))
+    controllers[number] = Weak(controller: controller)
+    return (air, controller)
   }
 }
 

@@ -70,7 +70,7 @@ package final class VirtualController: Transport {
   private var outgoing: [TransportEvent] = []
   private var isDelivering = false
   private var isDeliveryScheduled = false
-  private var isClosed = false
+  private(set) var isClosed = false
 
   /// The set of commands that a host uses. The controller refuses the other set until Reset (Vol 4 Part E §3.1.1).
   enum CommandSet { case legacy, extended }

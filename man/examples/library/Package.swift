@@ -19,7 +19,9 @@ let package = Package(
     .executableTarget(name: "transfer", dependencies: [simulator]),
     .executableTarget(name: "pair", dependencies: [simulator]),
     .executableTarget(name: "update", dependencies: [simulator]),
+    .executableTarget(name: "serve", dependencies: [simulator]),
     .executableTarget(name: "tour", dependencies: [simulator, .product(name: "BluetoothLELinux", package: "blectl")]),
     .testTarget(name: "LockTests", dependencies: [simulator]),
+    .testTarget(name: "BatteryTests", dependencies: [simulator]),
   ]
 )

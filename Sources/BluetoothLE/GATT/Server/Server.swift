@@ -88,6 +88,18 @@ package final class Server: BearerServer {
     set { session.configurations = newValue }
   }
 
+  /// Sets the value that only this client gets for an attribute. A longer one than the attribute's maximum length is the caller's fault.
+  package func answer(_ value: [UInt8], of handle: AttributeHandle) { session.answers[handle] = value }
+
+  /// Returns the values that a request or a command would read or write now. None if the server refuses it.
+  package func accesses(of request: Request) -> [ServerSession.Access] { session.accesses(of: request, mtu: bearer.mtu, store.database) }
+  package func access(of command: ATTCommand) -> ServerSession.Access? { session.access(of: command, store.database) }
+
+  /// Forgets what depends on the handles of an earlier database, except the CCCD bits, which the caller gives for the new one.
+  package func databaseChanged(_ configurations: [AttributeHandle: UInt16]) {
+    (session.configurations, session.prepared, session.answers) = (configurations, [], [:])
+  }
+
   // MARK: BearerServer
 
   package func serve(_ request: Request) -> (response: Response?, then: [@LoopActor () -> Void]) {

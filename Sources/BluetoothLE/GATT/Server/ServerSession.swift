@@ -6,6 +6,8 @@ package struct ServerSession: Sendable {
   package var security = Security.none
 
   var configurations: [AttributeHandle: UInt16] = [:]
+  /// The values that this client gets in place of those of the database.
+  var answers: [AttributeHandle: [UInt8]] = [:]
   var prepared: [PreparedWrite] = []
 
   /// The maximum number of prepared writes per client. The server refuses a further one with Prepare Queue Full (0x09).
@@ -181,7 +183,7 @@ extension ServerSession {
   }
 
   func value(of attribute: AttributeDatabase.Attribute) -> [UInt8] {
-    guard case .configuration(let valueHandle, _) = attribute.role else { return attribute.value }
+    guard case .configuration(let valueHandle, _) = attribute.role else { return answers[attribute.handle] ?? attribute.value }
     let bits = configurations[valueHandle] ?? 0
     return [UInt8(truncatingIfNeeded: bits), UInt8(bits >> 8)]
   }
