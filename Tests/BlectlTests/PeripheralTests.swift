@@ -77,6 +77,16 @@ import TestSupport
     #expect(result.status == 64 && result.errors.contains(text), "\(result.errors)")
   }
 
+  /// One note names the keys that only the simulator follows.
+  @Test func keysOfTheSimulator() throws {
+    let file = Self.lock.replacingOccurrences(of: "\"interval_ms\"", with: "\"firmware\": {}, \"rssi\": -70, \"interval_ms\"")
+    let note = "This radio cannot follow these keys: rssi, firmware. The simulator can: -i sim:FILE."
+    for (text, notes) in [(file, 1), (Self.lock, 0)] {
+      let result = try Blectl.run("peripheral", try TemporaryFolder.file(text), "-d", "1")
+      #expect(result.status == 0 && result.errors.components(separatedBy: note).count == notes + 1, "\(result.errors)")
+    }
+  }
+
   @Test func filesThatCannotBeServed() throws {
     let two = try Blectl.run(
       "peripheral", TemporaryFolder.file("[\(Self.lock), \(Self.lock.replacingOccurrences(of: "01/", with: "02/"))]"))

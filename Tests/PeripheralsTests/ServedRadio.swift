@@ -5,6 +5,7 @@ import TestSupport
 @LoopActor
 final class ServedRadio: PeripheralRole {
   let advertisedAddress: PeerAddress? = PeerAddress(Address(rawValue: 0xD1_00_00_00_00_09), .random)
+  var hasSecurityManager = true
   /// All calls of `advertise`. Nil stands for the end.
   private(set) var advertised: [Advertising?] = []
   var onCentral: (@LoopActor (any CentralLink) -> Void)?

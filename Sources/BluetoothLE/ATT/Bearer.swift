@@ -116,6 +116,8 @@ package final class Bearer {
   package var isIdle: Bool { state.isIdle }
   /// Whether an indication of the server waits for transmission or confirmation.
   package var isIndicating: Bool { state.isIndicating }
+  /// The number of indications of the server that wait for transmission.
+  package var waitingIndications: Int { state.queuedIndications }
 
   /// Sends a request after all earlier ones, and waits for the response, which may be `.error`.
   /// - Throws: ATTError for an invalid response, a timeout or the bearer's end, the error that closed the channel, CancellationError.

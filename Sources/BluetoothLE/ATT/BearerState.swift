@@ -94,6 +94,8 @@ package struct BearerState: Sendable {
   package var isBlocked: Bool { !waiting.isEmpty && outstanding?.isAbandoned ?? false }
   /// Whether an indication of the server waits for transmission or confirmation.
   package var isIndicating: Bool { indicated != nil || !waitingIndications.isEmpty }
+  /// The number of indications of the server that wait for transmission.
+  package var queuedIndications: Int { waitingIndications.count }
 
   /// Sets the MTU for the next Exchange MTU, 23…517. Does nothing if the peer has already received an MTU.
   package mutating func offer(rxMTU wanted: Int) {

@@ -94,5 +94,6 @@ extension UUID {
   package static let presentationFormat = UUID(0x2904)
   package static let aggregateFormat = UUID(0x2905)
   package static let serviceChanged = UUID(0x2A05)
+  package static let clientSupportedFeatures = UUID(0x2B29)
   package static let databaseHash = UUID(0x2B2A)
 }

@@ -5,6 +5,8 @@ package protocol PeripheralRole: AnyObject {
   /// The address that scanners see. Nil while the host does not know it: the kernel hides the sender of advertisements that are not
   /// connectable behind a private address.
   var advertisedAddress: PeerAddress? { get }
+  /// Whether the links have a `manager`, so that the host pairs as it is told. Otherwise the system pairs.
+  var hasSecurityManager: Bool { get }
 
   /// Starts to advertise, or changes the data and the schedule of the advertisements. Nil stops them.
   /// Returns when the controller has confirmed the change. The host goes on advertising while centrals are connected, and afterwards.

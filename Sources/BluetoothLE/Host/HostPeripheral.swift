@@ -30,6 +30,7 @@ final class HostPeripheral: PeripheralRole {
     host.onFreePlace = { [weak self] in self?.resume() }
   }
 
+  let hasSecurityManager = true
   var advertisedAddress: PeerAddress? { host.isStarted ? host.adapterInfo.ownAddress : nil }
 
   /// The commands that stop the present advertising. Empty if the host does not advertise.

@@ -18,6 +18,8 @@ package struct BondedCentral: Sendable, Equatable {
   /// The keys. Nil if the system has them.
   package var bond: Bond?
   package var subscriptions: [Subscription] = []
+  /// The Client Supported Features that the central wrote (Vol 3 Part G §7.2). Nil if it wrote none.
+  package var features: [UInt8]?
   /// The Database Hash of the attributes that the central knows, 16 bytes.
   package var databaseHash: [UInt8]
 

@@ -30,14 +30,16 @@ package final class CentralMemory {
   /// Ends the link of a central. Its next link may have another address.
   package func disconnected(_ peer: PeerAddress) { known[peer] = nil }
 
-  /// Stores the subscriptions of a bonded central.
+  /// Stores the subscriptions and the features of a bonded central.
   package func remember(_ peer: PeerAddress) {
     guard let (server, identity) = known[peer], let index = centrals.firstIndex(where: { $0.identity == identity }) else { return }
     let subscriptions = server.configurations.filter { $0.value != 0 }.sorted { $0.key < $1.key }.compactMap { handle, bits in
       store.database[handle].map { BondedCentral.Subscription(handle: handle, uuid: $0.type, bits: bits) }
     }
-    guard centrals[index].subscriptions != subscriptions else { return }
-    centrals[index].subscriptions = subscriptions
+    var central = centrals[index]
+    (central.subscriptions, central.features) = (subscriptions, server.clientFeatures)
+    guard central != centrals[index] else { return }
+    centrals[index] = central
     onChange?()
   }
 
@@ -66,6 +68,7 @@ package final class CentralMemory {
         server.configurations[handle] = bits
         onRestored?(handle, bits, peer)
       }
+      server.clientFeatures = server.clientFeatures ?? central.features
       if central.databaseHash != store.database.databaseHash { indicateChange(to: server, peer) }
     }
     remember(peer)
@@ -77,18 +80,25 @@ package final class CentralMemory {
     centrals.append(central)
   }
 
-  /// Tells a central that the attributes differ from those that it knows (Vol 3 Part G §7.1).
+  /// Tells a central that the attributes differ from those that it knows (Vol 3 Part G §7.1). Until it has learned of the change, the
+  /// server refuses requests with old handles, if the central announced robust caching.
   package func indicateChange(to server: Server, _ peer: PeerAddress) {
     let (hash, identity) = (store.database.databaseHash, known[peer]?.identity)
+    server.isAware = false
+    server.onAware = { [weak self, weak server] in self?.learned(hash, identity, server) }
     guard let attribute = store.database.attributes.first(where: { $0.type == .serviceChanged }),
       let confirmation = server.indicateWhenFree(attribute.handle, [0x01, 0x00, 0xFF, 0xFF])
     else { return }
-    EventLoop.shared.spawn { [weak self] in
-      guard (try? await confirmation.value()) == true, let self, let index = centrals.firstIndex(where: { $0.identity == identity }) else {
-        return
-      }
-      centrals[index].databaseHash = hash
-      onChange?()
+    EventLoop.shared.spawn { [weak self, weak server] in
+      if (try? await confirmation.value()) == true { self?.learned(hash, identity, server) }
     }
+  }
+
+  /// Notes that a central knows the attributes with this hash, which may have changed again.
+  private func learned(_ hash: [UInt8], _ identity: PeerAddress?, _ server: Server?) {
+    if hash == store.database.databaseHash { server?.isAware = true }
+    guard let index = centrals.firstIndex(where: { $0.identity == identity }) else { return }
+    centrals[index].databaseHash = hash
+    onChange?()
   }
 }

@@ -26,6 +26,8 @@ package struct PeripheralDescription: Sendable {
   package var faults: [PeripheralLine.Fault] = []
   /// How the device takes updates of its firmware. Nil if it does not.
   package var update: (any UpdateDescription)?
+  /// The keys of the file that only a simulated controller can follow.
+  package var simulatorKeys: [String] = []
 
   package struct Timer: Sendable, Equatable {
     package var interval: DeviceTime

@@ -42,6 +42,7 @@ package enum PeripheralFile {
     "packets_per_event", "starts_after_ms", "failing_connections", "link", "firmware", "security", "variables", "timers", "on_connect",
     "on_disconnect", "update", "faults", "services",
   ]
+  private static let simulatorKeys = ["rssi", "data_length", "phys", "packets_per_event", "failing_connections", "link", "firmware"]
 
   /// Reads one peripheral. If `device` is not nil, the peripheral answers the commands of that device file.
   private static func peripheral(_ entry: FileEntry, _ device: DeviceDescription?) throws(FileEntryError) -> PeripheralDescription {
@@ -101,6 +102,9 @@ package enum PeripheralFile {
     if let value = fields["firmware"] { peripheral.linkLimits.firmware = try LinkReader.firmware(value) }
     if let value = fields["link"] { try LinkReader.read(value, into: &peripheral.linkLimits) }
     peripheral.update = update
+    peripheral.simulatorKeys = simulatorKeys.filter { fields[$0] != nil }
+    // Such a bootloader has the next address.
+    if (update as? BootloaderSettings)?.buttonless == .noBonds { peripheral.simulatorKeys.append("update.dfu.buttonless") }
     return peripheral
   }
 

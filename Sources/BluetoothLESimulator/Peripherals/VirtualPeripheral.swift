@@ -339,6 +339,7 @@ extension VirtualPeripheral {
       store.database = description.database
       machine = Self.machine(description, seed, EventLoop.shared.wallClock)
       countFromZero()
+      observer?.restarted()
     }
   }
 }

@@ -14,7 +14,6 @@ package struct ServingOptions: Sendable {
 }
 
 /// A device that runs a `PeripheralDescription` on a radio: it advertises, serves centrals, and remembers the bonded ones.
-/// A radio cannot follow the keys `rssi`, `data_length`, `phys`, `packets_per_event`, `failing_connections`, `link` and `firmware`.
 @LoopActor
 package final class ServedDevice {
   package let device: VirtualPeripheral
@@ -49,6 +48,13 @@ package final class ServedDevice {
     memory.onRestored = { [weak device] handle, bits, peer in device?.restored(bits, of: handle, peer) }
   }
 
+  /// The keys of the description that the radio cannot follow, in the order of blectl-peripheral(5).
+  package var unfollowedKeys: [String] {
+    let description = device.description
+    let isPaired = peripheral.hasSecurityManager
+    return description.simulatorKeys + (isPaired || description.security == nil ? [] : ["security"])
+  }
+
   // MARK: Life
 
   /// Starts to advertise and to take connections.
@@ -68,6 +74,9 @@ package final class ServedDevice {
   @discardableResult
   package func perform(_ line: PeripheralLine) throws -> Int? {
     let result = try device.perform(line)
+    if case .fault(.refusePairing) = line, !peripheral.hasSecurityManager {
+      happened(ServedEvent(.fault("refuse pairing: no effect, because the system pairs"), nil))
+    }
     if line == .fault(.forgetBonds) { memory.forgetAll() }
     return result
   }
@@ -143,6 +152,7 @@ extension ServedDevice: DeviceObserver {
     guard let peer = event.peer else { return }
     switch event.kind {
     case .subscribed, .unsubscribed: memory.remember(peer)
+    case .written where event.uuid == .clientSupportedFeatures: memory.remember(peer)
     case .disconnected:
       // The address may be private. `memory` has the bond for the next link.
       memory.disconnected(peer)
@@ -157,4 +167,8 @@ extension ServedDevice: DeviceObserver {
   }
 
   package func changed() { refreshes.request() }
+
+  package func restarted() {
+    device.store.database.updateHash()
+  }
 }

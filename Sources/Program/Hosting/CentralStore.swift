@@ -18,7 +18,9 @@ struct CentralStore {
     guard let adapter else { return [] }
     let keys = try bonds.bonds(of: adapter)
     return try entries().compactMap { entry in
-      guard entry.adapter == adapter, let bond = keys.first(where: { $0.bond.identity == entry.central.identity })?.bond else { return nil }
+      guard entry.adapter == adapter else { return nil }
+      if entry.isSystems { return entry.central }
+      guard let bond = keys.first(where: { $0.bond.identity == entry.central.identity })?.bond else { return nil }
       var central = entry.central
       central.bond = bond
       return central
@@ -35,26 +37,30 @@ struct CentralStore {
       })
     try StateFile.update(path, limit: Self.limit) { bytes in
       let others = entries(bytes).filter { $0.adapter != adapter }
-      let all = others + centrals.map { (adapter, $0) }
+      let all = others + centrals.map { (adapter, $0, $0.bond == nil) }
       return all.flatMap { entry in
         var json = RecordWriter()
-        Self.write(&json, entry.adapter, entry.central)
+        Self.write(&json, entry)
         return json.finished()
       }
     }
   }
 
-  private typealias Entry = (adapter: PeerAddress, central: BondedCentral)
+  /// A central without its keys, which the key store has, or the system.
+  private typealias Entry = (adapter: PeerAddress, central: BondedCentral, isSystems: Bool)
 
   private func entries() throws -> [Entry] {
     guard let path else { return [] }
     return try entries(InputFile.readIfThere(path, limit: Self.limit, isOwn: true) ?? [])
   }
 
-  private static func write(_ json: inout RecordWriter, _ adapter: PeerAddress, _ central: BondedCentral) {
-    json.peer("adapter", "adapter_type", adapter)
+  private static func write(_ json: inout RecordWriter, _ entry: Entry) {
+    let central = entry.central
+    json.peer("adapter", "adapter_type", entry.adapter)
     json.peer("identity", "identity_type", central.identity)
+    if entry.isSystems { json.bool("system_keys", true) }
     json.hex("database_hash", central.databaseHash)
+    if let features = central.features { json.hex("features", features) }
     json.objects("subscriptions", central.subscriptions) { json, item in
       json.integer("handle", item.handle.number)
       json.uuid("uuid", item.uuid)
@@ -70,6 +76,7 @@ struct CentralStore {
         let hash = tree["database_hash"]?.string.flatMap({ Hex.decode($0) }), hash.count == 16
       else { return nil }
       var central = BondedCentral(identity: identity, bond: nil, databaseHash: hash)
+      central.features = tree["features"]?.string.flatMap { Hex.decode($0) }
       if case .array(let items)? = tree["subscriptions"]?.kind {
         central.subscriptions = items.compactMap { item in
           guard let handle = item["handle"]?.integer.flatMap(UInt16.init(exactly:)), let uuid = item["uuid"]?.string.flatMap({ UUID($0) }),
@@ -78,7 +85,7 @@ struct CentralStore {
           return .init(handle: AttributeHandle(rawValue: handle), uuid: uuid, bits: bits)
         }
       }
-      return (adapter, central)
+      return (adapter, central, tree["system_keys"] != nil)
     }
   }
 

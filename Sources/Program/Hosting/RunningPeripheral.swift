@@ -48,6 +48,8 @@ package final class RunningPeripheral {
       if radio.withholding != nil { description.security = nil }
       let store = CentralStore(process.configuration, adapter: radio.withholding == nil ? radio.central.identity : nil)
       let device = ServedDevice(description, on: peripheral, centrals: try store.centrals(process.bonds), options: options)
+      let unfollowed = device.unfollowedKeys.joined(separator: ", ")
+      if !unfollowed.isEmpty { note("This radio cannot follow these keys: \(unfollowed). The simulator can: -i sim:FILE.") }
       device.memory.onChange = { [weak device] in
         guard let device else { return }
         do { try store.keep(device.memory.centrals, process.bonds) } catch { note(Failure(error).message) }

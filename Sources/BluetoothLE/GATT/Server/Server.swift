@@ -26,6 +26,10 @@ package final class Server: BearerServer {
   package var onWrite: (@LoopActor (AttributeHandle, [UInt8], ServerSession.WriteKind) -> Void)?
   /// The handler of CCCD writes, with the characteristic's value handle and the new bits: bit 0 notifications, bit 1 indications.
   package var onSubscription: (@LoopActor (AttributeHandle, UInt16) -> Void)?
+  /// The handler that runs when the client has learned of a change of the database, by other means than a confirmation.
+  package var onAware: (@LoopActor () -> Void)?
+  /// The handler of the first value that the server drops, because `Bearer.answerLimit` values wait. Nil means no limit.
+  package var onDropped: (@LoopActor (AttributeHandle) -> Void)?
   /// The handler that runs once after the bearer closes, with the error that closed it.
   package var onClosed: (@LoopActor (any Error) -> Void)?
 
@@ -55,6 +59,7 @@ package final class Server: BearerServer {
   package var unasked: [AttributeHandle: UInt16] = [:]
 
   private var session = ServerSession()
+  private var isDropping = false
   private var late: [Int: LoopTimer] = [:]
   private var lateCount = 0
   /// The maximum number of delayed responses that wait at the same time. The server does not answer further delayed requests.
@@ -100,6 +105,18 @@ package final class Server: BearerServer {
     (session.configurations, session.prepared, session.answers) = (configurations, [], [:])
   }
 
+  /// The Client Supported Features that the client wrote. Set them to restore those of a bonded client. Nil means none yet.
+  package var clientFeatures: [UInt8]? {
+    get { session.clientFeatures }
+    set { session.clientFeatures = newValue }
+  }
+
+  /// Whether the client knows the attributes (default: yes). See `ServerSession.Awareness`.
+  package var isAware: Bool {
+    get { session.awareness == .aware }
+    set { session.awareness = newValue ? .aware : .unaware }
+  }
+
   // MARK: BearerServer
 
   package func serve(_ request: Request) -> (response: Response?, then: [@LoopActor () -> Void]) {
@@ -110,6 +127,10 @@ package final class Server: BearerServer {
       return (inTime(.error(request: request.opcode, handle: outcome.handle ?? request.handle, code: error), outcome), last)
     }
     guard outcome.isPerformed else { return (nil, last) }
+    if !isAware {
+      if let refusal = session.outOfSync(request, store.database) { return (inTime(refusal, outcome), last) }
+      if isAware { onAware?() }
+    }
     var then: [@LoopActor () -> Void] = []
     let accesses = onAccess == nil && onRead == nil ? [] : session.accesses(of: request, mtu: bearer.mtu, store.database)
     for access in accesses {
@@ -163,7 +184,7 @@ package final class Server: BearerServer {
     guard case .write(let handle, _) = command else { return }
     let outcome = onRequest?([handle], .command)
     defer { outcome?.then?() }
-    guard outcome?.error == nil, outcome?.isPerformed ?? true else { return }
+    guard outcome?.error == nil, outcome?.isPerformed ?? true, !session.isHeldBack(store.database) else { return }
     guard let onAccess, let access = session.access(of: command, store.database) else {
       for event in session.execute(command, &store.database) { perform(event) }
       return
@@ -192,25 +213,38 @@ package final class Server: BearerServer {
 
   // MARK: Notifications and indications
 
-  private func isSent(_ handle: AttributeHandle, _ bit: UInt16) -> Bool {
-    (configuration(ofValue: handle) | (unasked[handle] ?? 0)) & bit != 0
+  /// Whether the client gets a value now, in notifications (bit 0) or indications (bit 1).
+  package func reaches(_ handle: AttributeHandle, _ bit: UInt16) -> Bool {
+    guard (configuration(ofValue: handle) | (unasked[handle] ?? 0)) & bit != 0 else { return false }
+    return isAware || !session.isHeldBack(store.database) || store.database[handle]?.type == .serviceChanged
   }
 
-  /// Sends a Handle Value Notification if the client subscribed or `unasked` allows it. Cuts the value to ATT_MTU − 3 bytes.
+  /// Whether too many values wait for the client, so that the server drops the next one.
+  private func isFull(_ handle: AttributeHandle, _ waiting: Int) -> Bool {
+    guard let onDropped, waiting >= Bearer.answerLimit else {
+      isDropping = false
+      return false
+    }
+    if !isDropping { onDropped(handle) }
+    isDropping = true
+    return true
+  }
+
+  /// Sends a Handle Value Notification if it reaches the client. Cuts the value to ATT_MTU − 3 bytes.
   /// - Returns: whether the server sent the notification.
   @discardableResult
   package func notify(_ handle: AttributeHandle, _ value: [UInt8]) -> Bool {
-    guard closed == nil, isSent(handle, 1) else { return false }
+    guard closed == nil, reaches(handle, 1), !isFull(handle, bearer.unacknowledged ?? 0) else { return false }
     bearer.notify(HandleValue(handle, value))
     onSend?(handle, Array(value.prefix(bearer.mtu - 3)), false)
     return true
   }
 
-  /// Sends an indication after the client confirms all earlier ones. Does nothing unless a subscription or `unasked` allows it.
+  /// Sends an indication after the client confirms all earlier ones. Does nothing if it does not reach the client.
   /// - Returns: the wait for the confirmation, as `Bearer.indicate`. Nil if the server sends nothing.
   @discardableResult
   package func indicateWhenFree(_ handle: AttributeHandle, _ value: [UInt8]) -> Wait<Bool>? {
-    guard isSent(handle, 2) else { return nil }
+    guard reaches(handle, 2), !isFull(handle, bearer.waitingIndications) else { return nil }
     let confirmation = bearer.indicate(HandleValue(handle, value))
     if closed == nil { onSend?(handle, Array(value.prefix(bearer.mtu - 3)), true) }
     return confirmation

@@ -8,6 +8,9 @@ package struct ServerSession: Sendable {
   var configurations: [AttributeHandle: UInt16] = [:]
   /// The values that this client gets in place of those of the database.
   var answers: [AttributeHandle: [UInt8]] = [:]
+  /// The Client Supported Features that the client wrote (Vol 3 Part G §7.2). Nil means the value in the database.
+  var clientFeatures: [UInt8]?
+  var awareness = Awareness.aware
   var prepared: [PreparedWrite] = []
 
   /// The maximum number of prepared writes per client. The server refuses a further one with Prepare Queue Full (0x09).
@@ -183,6 +186,7 @@ extension ServerSession {
   }
 
   func value(of attribute: AttributeDatabase.Attribute) -> [UInt8] {
+    if let clientFeatures, attribute.holdsClientFeatures { return clientFeatures }
     guard case .configuration(let valueHandle, _) = attribute.role else { return answers[attribute.handle] ?? attribute.value }
     let bits = configurations[valueHandle] ?? 0
     return [UInt8(truncatingIfNeeded: bits), UInt8(bits >> 8)]
@@ -234,6 +238,10 @@ extension ServerSession {
       guard Self.bits(value) & ~allowed == 0 else { throw Refusal(code: .valueNotAllowed, handle: attribute.handle) }
     } else if value.count > attribute.maximumLength {
       throw Refusal(code: .invalidAttributeValueLength, handle: attribute.handle)
+    } else if attribute.holdsClientFeatures {
+      // A client must not clear a bit.
+      let isKept = self.value(of: attribute).enumerated().allSatisfy { $1 & ~($0 < value.count ? value[$0] : 0) == 0 }
+      guard isKept else { throw Refusal(code: .valueNotAllowed, handle: attribute.handle) }
     }
   }
 
@@ -244,7 +252,7 @@ extension ServerSession {
       configurations[valueHandle] = Self.bits(value)
       return .configured(valueHandle: valueHandle, bits: Self.bits(value))
     }
-    database.setValue(value, of: attribute.handle)
+    if attribute.holdsClientFeatures { clientFeatures = value } else { database.setValue(value, of: attribute.handle) }
     return .wrote(attribute.handle, value: value, kind)
   }
 

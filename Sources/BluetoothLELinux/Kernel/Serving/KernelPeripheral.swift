@@ -7,6 +7,7 @@ final class KernelPeripheral: PeripheralRole {
   var onCentral: (@LoopActor (any CentralLink) -> Void)?
   var onFailure: (@LoopActor (any Error) -> Void)?
   var instanceFile: String?
+  let hasSecurityManager = false
   var advertisedAddress: PeerAddress? { listener == nil ? nil : central?.identity }
 
   private weak var central: KernelCentral?

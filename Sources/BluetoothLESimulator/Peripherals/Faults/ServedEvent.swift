@@ -45,4 +45,6 @@ package protocol DeviceObserver: AnyObject {
   func secured(_ server: Server, _ channel: any DeviceChannel, _ level: SecurityLevel, _ pairing: PairingResult?)
   /// Reports that the state changed, on which the advertisement may depend.
   func changed()
+  /// Reports that the firmware of a device with `update` has started. The attributes may be others, with their initial values.
+  func restarted()
 }

@@ -46,7 +46,7 @@ extension VirtualPeripheral {
     let octets = try fitting(value ?? attribute.value, attribute, selector)
     let template = Template(parts: [.octets(octets)])
     begin([.init(bit == 1 ? .notify(attribute.handle, template) : .indicate(attribute.handle, template))])
-    return links.count { ($0.server.configuration(ofValue: attribute.handle) | ($0.server.unasked[attribute.handle] ?? 0)) & bit != 0 }
+    return links.count { $0.server.reaches(attribute.handle, bit) }
   }
 
   // MARK: Faults
@@ -158,6 +158,9 @@ extension VirtualPeripheral {
   func observe(_ server: Server, _ peer: PeerAddress?) {
     guard observer != nil else { return }
     server.onRead = { [weak self] handle, value in self?.report(.read, peer, handle, value) }
+    server.onDropped = { [weak self] handle in
+      self?.report(.fault("not sent, because \(Bearer.answerLimit) values wait for the central"), peer, handle)
+    }
     server.onSend = { [weak self] handle, value, isIndication in self?.report(isIndication ? .indicated : .notified, peer, handle, value) }
   }
 
