@@ -1,34 +1,13 @@
-import Foundation
 import TestSupport
 
 /// Replays 94 conversations of GATT.TS server test purposes byte for byte. Our own are in ServerProcedureTests.
 @Suite(.timeLimit(.minutes(15))) struct ServerVectorTests {
-  struct File: Decodable {
-    struct Case: Decodable {
-      let id: String
-      let database: String
-      let pdus: [Step]
-      let server_action: String?
-    }
-    struct Step: Decodable {
-      let dir: String
-      let hex: String
-    }
-    let count: Int
-    let databases: [String: DescribedDatabase]
-    let cases: [Case]
-  }
-
   @Test(.enabled(if: Vectors.folder != nil, "BLECTL_VECTORS names no folder: the 94 conversations with GATT servers were not held"))
   func everyCaseByteForByte() async throws {
-    let file = try JSONDecoder().decode(File.self, from: try Vectors.data("gatt_ts_server.json"))
-    try #require(file.cases.count == file.count && file.count == 94)
+    let file = try ServerConversations.all()
     try await onLoop {
       for entry in file.cases {
-        let described = try #require(file.databases[entry.database])
-        // Their server keeps configurations in application code, as plain values.
-        // If the case expects a notification or an indication, our own configuration must send it.
-        let database = try described.database(hasConfigurations: entry.server_action != nil)
+        let database = try file.database(of: entry)
         let channel = ServerTestChannel()
         let server = Server(database: database, channel: channel, rxMTU: 512)
         server.start()
