@@ -15,7 +15,8 @@ struct FuzzTarget: Sendable {
   static let all: [FuzzTarget] = [
     .h4, .l2cap, .initiator, .responder, .att, .bearer, .client, .server, .host, .controller, .credits, .advertisement, .value, .words,
     .json, .lines, .arguments,
-    .script, .expression, .predicate, .device, .packets, .peripheral, .recording, .replay, .trace, .packed, .cbor, .firmwareImage,
+    .script, .expression, .predicate, .device, .packets, .peripheral, .control, .served, .recording, .replay, .trace, .packed, .cbor,
+    .firmwareImage,
     .hexFile, .zipArchive, .manifest, .initPacket, .management, .dfu,
   ]
 
