@@ -71,11 +71,11 @@ import TestSupport
     try await first.device.start()
     let central = try await Self.paired(first)
     try await central.leave()
-    #expect(first.device.centrals.first?.features == [1])
+    #expect(first.device.memory.centrals.first?.features == [1])
     await first.device.end()
 
     let changed = Self.services(#", {"uuid": "ff02", "properties": ["read"], "value": "0b"}"#)
-    let second = try ServedFixture("\"security\": {}, ", services: changed, centrals: first.device.centrals)
+    let second = try ServedFixture("\"security\": {}, ", services: changed, centrals: first.device.memory.centrals)
     try await second.device.start()
     let (ff01, known) = (second.description.hex("ff01"), second.description.database.databaseHash)
     for confirms in [false, true] {
@@ -88,7 +88,7 @@ import TestSupport
       #expect(try second.perform("notify ff01 0c") == (confirms ? 1 : 0))
       #expect(try await next.ask("52\(ff01)0d") == (confirms ? ["1b\(ff01)0c"] : []))
       #expect(second.value("ff01") == (confirms ? "0d" : "0c"))
-      #expect((second.device.centrals.first?.databaseHash == known) == confirms)
+      #expect((second.device.memory.centrals.first?.databaseHash == known) == confirms)
       try await next.leave()
     }
     // Nothing new on the next link.
@@ -98,13 +98,13 @@ import TestSupport
     await second.device.end()
 
     // The request after the error makes the central aware, too.
-    let third = try ServedFixture("\"security\": {}, ", services: changed, centrals: first.device.centrals)
+    let third = try ServedFixture("\"security\": {}, ", services: changed, centrals: first.device.memory.centrals)
     try await third.device.start()
     let other = Bonded(third)
     other.encrypt()
     _ = try await other.ask()
     #expect(try await other.ask("0a\(ff01)", "0a\(ff01)") == ["010a\(ff01)12", "0b0a"])
-    #expect(third.device.centrals.first?.databaseHash == known)
+    #expect(third.device.memory.centrals.first?.databaseHash == known)
     await third.device.end()
   }
 
@@ -115,7 +115,7 @@ import TestSupport
     let central = try await Self.paired(fixture)
     let device = fixture.device.device
     let application = device.store.database.databaseHash
-    #expect(fixture.device.centrals.map(\.databaseHash) == [application])
+    #expect(fixture.device.memory.centrals.map(\.databaseHash) == [application])
     for isBootloader in [true, false] {
       if isBootloader { device.bootloader?.enterBootloader() } else { device.powerCut() }
       try await EventLoop.shared.sleep(for: .seconds(5))
@@ -125,7 +125,7 @@ import TestSupport
         next.confirms = true
         next.encrypt()
         #expect(try await next.ask() == (isNew ? ["1d" + device.description.hex("2a05") + "0100ffff"] : []))
-        #expect(fixture.device.centrals.map(\.databaseHash) == [device.store.database.databaseHash])
+        #expect(fixture.device.memory.centrals.map(\.databaseHash) == [device.store.database.databaseHash])
         try await next.leave()
       }
     }

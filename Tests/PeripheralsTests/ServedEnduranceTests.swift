@@ -155,7 +155,7 @@ import TestSupport
     #expect(count >= 1000 && served.connections == count && floods > 3000)
     let usual = times.prefix(100).max() ?? .zero
     #expect(times.count > 4000 && (times.max() ?? .seconds(60)) <= max(usual, .milliseconds(120)))
-    #expect(served.device.centrals.count == 2)
+    #expect(served.device.memory.centrals.count == 2)
     try await served.end(phones)
   }
 }
