@@ -87,6 +87,18 @@ import TestSupport
     }
   }
 
+  /// A served device does not pair there either, because its controller would get the keys.
+  @Test(arguments: [(own, 0), (other, 5)] as [(UserNumber, Int32)]) func aServedDevice(_ owner: UserNumber, _ status: Int32) async throws {
+    let file = try TemporaryFolder.file(
+      PeripheralTests.lock.replacing(#""services": [{"#, with: #""security": {"io": "none"}, "services": [{"#))
+    try await with { rig in
+      let served = EventLoop.shared.spawn { try? await rig.run("peripheral", file, "--once", owner: owner) }
+      let paired = try await rig.run("pair", "MyLock", owner: Self.own)
+      #expect(paired.status == status, "\(paired.text)")
+      #expect(await served.value?.text.contains("neither pairs nor uses bonds") == (status != 0))
+    }
+  }
+
   /// The same user and root are not strangers, nor is the user who called sudo.
   @Test func ownSockets() async throws {
     try await with { rig in
