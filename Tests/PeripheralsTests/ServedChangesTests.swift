@@ -178,7 +178,9 @@ import TestSupport
         #""firmware": {}, "link": {"seed": 1}, "failing_connections": 1, "packets_per_event": 2, "phys": ["1m"], "data_length": 27, "#,
         true,
         ["data_length", "phys", "packets_per_event", "failing_connections", "link", "firmware"]
-      ), (#""security": {}, "rssi": 1, "#, false, ["rssi", "security"]), (#""security": {}, "#, true, []),
+      ), (#""security": {}, "rssi": 1, "#, false, ["rssi"]),
+      (#""security": {"mitm": true, "key_size": 8}, "#, false, ["mitm", "key_size"]),
+      (#""security": {"mitm": true, "key_size": 8}, "#, true, []),
       (#""update": {"dfu": {"buttonless": "no_bonds"}}, "#, true, ["update.dfu.buttonless"]),
       (#""update": {"dfu": {"buttonless": "bonds"}}, "#, true, []),
     ])
@@ -186,16 +188,6 @@ import TestSupport
     let fixture = try ServedFixture(row.file)
     fixture.radio.hasSecurityManager = row.hasSecurityManager
     #expect(fixture.device.unfollowedKeys == row.keys)
-    #expect(try ServedFixture(row.file, services: ServedFixture.services).description.simulatorKeys == row.keys.filter { $0 != "security" })
-  }
-
-  /// The system pairs: a fault of pairing has no effect, and says so.
-  @Test(.onLoop) @LoopActor func theSystemPairs() async throws {
-    let fixture = try ServedFixture("\"security\": {}, ")
-    try fixture.perform("fault refuse pairing repeated_attempts")
-    #expect(fixture.take().isEmpty)
-    fixture.radio.hasSecurityManager = false
-    try fixture.perform("fault refuse pairing repeated_attempts")
-    #expect(fixture.take() == ["fault refuse pairing: no effect, because the system pairs"])
+    #expect(try ServedFixture(row.file, services: ServedFixture.services).description.simulatorKeys == row.keys.filter { !["mitm", "key_size"].contains($0) })
   }
 }

@@ -254,6 +254,20 @@ import TestSupport
     await fixture.device.end()
   }
 
+  /// The kernel pairs as the file says. It reports the encryption late, and the result after that.
+  @Test(.onLoop) @LoopActor func pairsThroughTheKernel() async throws {
+    let fixture = try ServedFixture("\"security\": {}, ", services: Self.services())
+    try await fixture.device.start()
+    let (channel, link) = fixture.radio.connect()
+    link.reportsLevel = false
+    link.securityLevel = .encrypted
+    #expect(try await Client(channel).read(fixture.handle("ff01")) == [0x0A])
+    #expect(fixture.take().filter { !$0.hasPrefix("read") } == ["connected"])
+    fixture.device.paired(link.peer, Self.paired)
+    #expect(fixture.take() == ["paired"] && fixture.device.centrals.map(\.bond) == [Self.bond])
+    await fixture.device.end()
+  }
+
   /// A bonded central has its subscriptions again when the link is encrypted, and hears of a changed file once.
   @Test(.onLoop) @LoopActor func remembersABondedCentral() async throws {
     let first = try ServedFixture("\"security\": {}, ", services: Self.services())

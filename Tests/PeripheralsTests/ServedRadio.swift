@@ -70,7 +70,8 @@ final class ServedLink: CentralLink {
   var channel: any Channel { limited }
   let manager: SecurityManager?
   var onParameters: (@LoopActor (LinkParameters) -> Void)?
-  var securityLevel = SecurityLevel.unencrypted { didSet { onSecurityLevel?(securityLevel) } }
+  var securityLevel = SecurityLevel.unencrypted { didSet { if reportsLevel { onSecurityLevel?(securityLevel) } } }
+  var reportsLevel = true
   var onSecurityLevel: (@LoopActor (SecurityLevel) -> Void)?
   private(set) var reason: ControllerErrorCode?
 

@@ -44,9 +44,13 @@ package final class CentralMemory {
   }
 
   /// Recognizes the central of a link that is encrypted now, and restores its subscriptions.
-  /// - Parameter manager: The Security Manager of the link. Nil if the system pairs.
-  /// - Parameter pairing: The pairing that has just ended. Nil without one.
-  package func secured(_ server: Server, _ peer: PeerAddress, _ manager: SecurityManager?, _ pairing: PairingResult?) {
+  /// - Parameters:
+  ///   - manager: The Security Manager of the link. Nil if the system has it.
+  ///   - pairing: The pairing that has just ended. Nil without one.
+  ///   - systemPairs: Whether the system pairs without a result. An unknown central then counts as bonded.
+  package func secured(
+    _ server: Server, _ peer: PeerAddress, _ manager: SecurityManager?, _ pairing: PairingResult?, systemPairs: Bool
+  ) {
     if let bond = pairing?.bond {
       // A device can claim any identity: a weaker bond replaces none.
       if let old = centrals.first(where: { $0.identity == bond.identity })?.bond, bond.isWeaker(than: old) { return }
@@ -56,7 +60,7 @@ package final class CentralMemory {
       known[peer] = (server, bond.identity)
       onChange?()
     } else if known[peer] == nil, pairing == nil {
-      if manager == nil, !centrals.contains(where: { $0.mayBe(peer) }) {
+      if systemPairs, !centrals.contains(where: { $0.mayBe(peer) }) {
         add(BondedCentral(identity: peer, bond: nil, databaseHash: store.database.databaseHash))
         onSystemPairing?(peer)
         onChange?()

@@ -18,6 +18,11 @@ package final class KernelCentral: Central, LinkController {
     get { served.instanceFile }
     set { served.instanceFile = newValue }
   }
+  /// The served device that pairs. Set it before the device starts.
+  package var pairedDevice: (any PairedDevice)? {
+    get { served.device }
+    set { served.device = newValue }
+  }
   private(set) var table = LinkTable()
   private var scan: KernelScan?
   private(set) var links: [KernelLink] = []

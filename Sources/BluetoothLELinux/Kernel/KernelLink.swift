@@ -59,7 +59,10 @@ package final class KernelLink: Link {
   private func receive(_ event: Event) {
     procedures?.receive(event)
     if case .encryptionChange(let status, handle, _, _) = event, status != .success { kernelSecurity.encryptionFailed(status) }
-    if case .encryptionChange(.success, handle, _, _) = event { onSecurityLevel?(securityLevel) }
+    switch event {
+    case .encryptionChange(.success, handle, _, _), .encryptionKeyRefreshComplete(.success, handle): onSecurityLevel?(securityLevel)
+    default: break
+    }
     if case .disconnectionComplete(.success, handle, let reason) = event { procedures?.end(SocketEnd(peer, .reason(reason))) }
   }
 

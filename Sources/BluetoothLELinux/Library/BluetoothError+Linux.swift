@@ -96,6 +96,7 @@ extension KernelAdvertisingProblem: DescribedError {
     case .notPermitted(let name): "Advertising on \(name) needs CAP_NET_ADMIN: see setcap(8)."
     case .dataTooLong(let name, let count, let limit, let lacksFlags):
       "\(count) bytes of advertising data are too many for \(name): the limit is \(limit)\(lacksFlags ? " without Flags" : "")."
+    case .alwaysConnectable(let name): "\(name) makes every advertisement connectable. Switch that setting off, or serve a device."
     case .noFreeInstance(let name, let count): "Other programs use all \(count) advertising instances of \(name)."
     case .refused(let name, let command, let status):
       "\(name) refused the management command 0x\(Hex.encode(command)) with status 0x\(Hex.encode(status))."

@@ -19,12 +19,13 @@ package struct DeviceSecurity: Sendable, Equatable {
 /// The user of a simulated device, who enters the device's passkey and agrees with each number.
 final class DeviceUser: PairingUser {
   private let known: SixDigits?
+  private let display: @LoopActor (SixDigits) -> Void
 
-  init(passkey: SixDigits?) { known = passkey }
+  init(passkey: SixDigits?, display: @escaping @LoopActor (SixDigits) -> Void) { (known, self.display) = (passkey, display) }
 
   func passkey() async -> SixDigits? { known }
 
-  func show(_ passkey: SixDigits) {}
+  func show(_ passkey: SixDigits) { display(passkey) }
 
   func isSame(_ number: SixDigits) async -> Bool { true }
 }

@@ -18,6 +18,8 @@ final class ServedChannel: DeviceChannel {
   /// Whether the link is down, or the device has ended it.
   private var isOver = false
   private var closing: LoopTimer?
+  /// The level that the device knows.
+  private var level = SecurityLevel.unencrypted
   /// The longest wait until the central has the last PDUs, before the device disconnects.
   private static let longestClose = Duration.seconds(1)
 
@@ -31,7 +33,12 @@ final class ServedChannel: DeviceChannel {
   var securityLevel: SecurityLevel { link.securityLevel }
   var onSecurityLevel: (@LoopActor (SecurityLevel) -> Void)? {
     get { link.onSecurityLevel }
-    set { link.onSecurityLevel = newValue }
+    set {
+      link.onSecurityLevel = { [weak self] level in
+        self?.level = level
+        newValue?(level)
+      }
+    }
   }
 
   // MARK: Channel
@@ -63,7 +70,13 @@ final class ServedChannel: DeviceChannel {
   }
 
   private func take(_ event: ChannelEvent) {
-    guard case .closed = event else { return isOver ? () : handler?(event) ?? () }
+    guard case .closed = event else {
+      guard !isOver else { return }
+      // The kernel reports an encryption on another socket, perhaps later than the first request after it.
+      if manager == nil, link.securityLevel != level { link.onSecurityLevel?(link.securityLevel) }
+      handler?(event)
+      return
+    }
     isOver = true
     closing?.cancel()
     closing = nil

@@ -22,6 +22,8 @@ package final class ServedDevice {
   package var onEvent: (@LoopActor (ServedEvent) -> Void)?
   /// The handler of a later advertisement that the host refused. The device keeps running.
   package var onFailure: (@LoopActor (any Error) -> Void)?
+  /// The handler of a passkey that the device displays.
+  package var onPasskey: (@LoopActor (SixDigits) -> Void)?
 
   private let peripheral: any PeripheralRole
   private let options: ServingOptions
@@ -50,9 +52,12 @@ package final class ServedDevice {
 
   /// The keys of the description that the radio cannot follow, in the order of blectl-peripheral(5).
   package var unfollowedKeys: [String] {
-    let description = device.description
-    let isPaired = peripheral.hasSecurityManager
-    return description.simulatorKeys + (isPaired || description.security == nil ? [] : ["security"])
+    var keys = device.description.simulatorKeys
+    if let parameters = device.description.security?.parameters, !peripheral.hasSecurityManager {
+      if parameters.requestsMITM != (parameters.ioCapability != .noInputNoOutput) { keys.append("mitm") }
+      if parameters.keySizes.upperBound < 16 { keys.append("key_size") }
+    }
+    return keys
   }
 
   // MARK: Life
@@ -74,9 +79,6 @@ package final class ServedDevice {
   @discardableResult
   package func perform(_ line: PeripheralLine) throws -> Int? {
     let result = try device.perform(line)
-    if case .fault(.refusePairing) = line, !peripheral.hasSecurityManager {
-      happened(ServedEvent(.fault("refuse pairing: no effect, because the system pairs"), nil))
-    }
     if line == .fault(.forgetBonds) { memory.forgetAll() }
     return result
   }
@@ -163,12 +165,39 @@ extension ServedDevice: DeviceObserver {
 
   package func secured(_ server: Server, _ channel: any DeviceChannel, _ level: SecurityLevel, _ pairing: PairingResult?) {
     guard level > .unencrypted, channel.manager == nil || device.description.security?.forgets == false else { return }
-    memory.secured(server, channel.peer, channel.manager, pairing)
+    memory.secured(
+      server, channel.peer, channel.manager, pairing, systemPairs: channel.manager == nil && device.description.security == nil)
   }
+
+  package func displayed(_ passkey: SixDigits) { onPasskey?(passkey) }
 
   package func changed() { refreshes.request() }
 
   package func restarted() {
     device.store.database.updateHash()
   }
+}
+
+// MARK: Pairings of the system
+
+extension ServedDevice {
+  /// Whether and how the device pairs now.
+  package var acceptance: Pairing.Acceptance { device.acceptance }
+
+  /// The user of the device.
+  package var pairingUser: any PairingUser { device.user }
+
+  /// Whether the device keeps its keys when a link ends.
+  package var keepsBonds: Bool { device.description.security.map { !$0.forgets && $0.parameters.isBonding } ?? true }
+
+  package func bond(with central: PeerAddress) -> Bond? { memory.centrals.first { $0.identity == central }?.bond }
+
+  /// Takes the result of a pairing on a link without a Security Manager.
+  package func paired(_ peer: PeerAddress, _ result: PairingResult) {
+    guard let link = device.links.first(where: { $0.channel?.peer == peer }), let channel = link.channel else { return }
+    device.secured(link.server, channel, channel.securityLevel, result)
+  }
+
+  /// Reports a pairing that the device refused on a link without a Security Manager.
+  package func refused(_ peer: PeerAddress, _ reason: PairingFailedReason) { device.refused(reason, peer) }
 }

@@ -18,6 +18,8 @@ package final class RunningPeripheral {
   private let radio: ServingRadio
   private let peripheral: any PeripheralRole
   private let onFailure: @LoopActor (any Error) -> Void
+  /// The identities of the centrals with a bond.
+  private var bonded: [PeerAddress] = []
 
   /// Returns the only device of a file's devices.
   /// - Throws: `Failure(.usage)` for several devices.
@@ -50,18 +52,25 @@ package final class RunningPeripheral {
       let device = ServedDevice(description, on: peripheral, centrals: try store.centrals(process.bonds), options: options)
       let unfollowed = device.unfollowedKeys.joined(separator: ", ")
       if !unfollowed.isEmpty { note("This radio cannot follow these keys: \(unfollowed). The simulator can: -i sim:FILE.") }
-      device.memory.onChange = { [weak device] in
-        guard let device else { return }
-        do { try store.keep(device.memory.centrals, process.bonds) } catch { note(Failure(error).message) }
+      let running = RunningPeripheral(device, description.name, peripheral, radio, onFailure: onFailure)
+      running.bonded = try store.centrals(process.bonds).map(\.identity)
+      device.memory.onChange = { [weak running] in
+        guard let running else { return }
+        running.forgetKeys()
+        do { try store.keep(running.device.memory.centrals, process.bonds) } catch { note(Failure(error).message) }
       }
       device.onFailure = { note(Failure($0).message) }
-      let running = RunningPeripheral(device, description.name, peripheral, radio, onFailure: onFailure)
+      device.onPasskey = { note("To pair, enter \($0) on the central.") }
+      (radio.central as? KernelCentral)?.pairedDevice = device
       device.onEvent = { [weak running] in
         let record = ServedRecord($0)
         running?.events.add(record)
         onEvent(record)
       }
-      do { try await device.start() } catch {
+      do {
+        try await device.start()
+        running.forgetKeys()
+      } catch {
         await device.end()
         throw error
       }
@@ -80,6 +89,15 @@ package final class RunningPeripheral {
     (self.device, self.radio, self.peripheral, self.onFailure) = (device, radio, peripheral, onFailure)
     title = DisplayText.escape(name)
     address = peripheral.advertisedAddress
+  }
+
+  /// Removes the keys of centrals that the device has forgotten from the kernel, which would go on encrypting with them.
+  private func forgetKeys() {
+    let left = device.memory.centrals.map(\.identity)
+    if radio.central is KernelCentral, let identity = radio.central.identity {
+      for central in bonded where !left.contains(central) { _ = KernelKeyring.forget(central, of: identity) }
+    }
+    bonded = left
   }
 
   private func fail(_ error: any Error) {
@@ -128,3 +146,5 @@ package final class RunningPeripheral {
     await radio.close()
   }
 }
+
+extension ServedDevice: PairedDevice {}

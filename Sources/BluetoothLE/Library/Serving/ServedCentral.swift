@@ -174,6 +174,6 @@ final class ServedCentral: BearerServer {
     server.security = level >= .authenticated ? .authenticated : level == .encrypted ? .encrypted : .none
     guard level > .unencrypted else { return }
     if pairing != nil { device.paired(peripheral, level) }
-    device.memory.secured(server, link.peer, link.manager, pairing)
+    device.memory.secured(server, link.peer, link.manager, pairing, systemPairs: link.manager == nil)
   }
 }

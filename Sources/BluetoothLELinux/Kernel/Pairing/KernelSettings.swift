@@ -37,6 +37,11 @@ final class KernelSettings {
     }
   }
 
+  /// Sets what the adapter can display and enter. The kernel's default, which no command reads, is neither.
+  func set(_ capability: IOCapability) async throws {
+    if capability != .noInputNoOutput { try await set(.setIOCapability(capability), undoing: .setIOCapability(.noInputNoOutput)) }
+  }
+
   private func set(_ command: ManagementCommand, undoing old: ManagementCommand) async throws {
     undo.append(old)
     try await management.send(command)

@@ -4,6 +4,7 @@ enum ManagementCommand: Equatable {
   case readInformation
   case setBondable(Bool)
   case setSecureConnections(Bool)
+  case setIOCapability(IOCapability)
   /// Replaces all long term keys of the adapter.
   case loadLongTermKeys([Bond])
   /// Replaces all identity resolving keys of the adapter.
@@ -32,6 +33,7 @@ enum ManagementCommand: Equatable {
     case .setBondable: 0x0009
     case .loadLongTermKeys: 0x0013
     case .disconnect: 0x0014
+    case .setIOCapability: 0x0018
     case .pair: 0x0019
     case .cancelPairing: 0x001A
     case .unpair: 0x001B
@@ -51,6 +53,7 @@ enum ManagementCommand: Equatable {
     switch self {
     case .readInformation, .readAdvertisingFeatures: break
     case .setBondable(let isOn), .setSecureConnections(let isOn): writer.uint8(isOn ? 1 : 0)
+    case .setIOCapability(let capability): writer.uint8(capability.rawValue)
     case .cancelPairing(let peer), .confirm(let peer, _), .disconnect(let peer): writer.managed(peer)
     case .pair(let peer, let ability):
       writer.managed(peer)

@@ -1,12 +1,14 @@
 import SystemPackage
 
 /// The peripheral role on the kernel's Bluetooth stack: an advertising instance of the management channel, and a listener on the ATT channel.
-/// The kernel advertises on while centrals are connected. It pairs by itself, with the adapter's settings.
+/// The kernel advertises on while centrals are connected, and pairs with them as `device` says.
 @LoopActor
 final class KernelPeripheral: PeripheralRole {
   var onCentral: (@LoopActor (any CentralLink) -> Void)?
   var onFailure: (@LoopActor (any Error) -> Void)?
   var instanceFile: String?
+  /// The device that pairs. Without one, the kernel pairs by the adapter's settings, and asks nobody.
+  weak var device: (any PairedDevice)?
   let hasSecurityManager = false
   var advertisedAddress: PeerAddress? { listener == nil ? nil : central?.identity }
 
@@ -14,6 +16,7 @@ final class KernelPeripheral: PeripheralRole {
   private var management: ManagementSocket?
   private var instance: AdvertisingInstance?
   private var listener: AttributeListener?
+  private var pairings: CentralPairings?
   /// The centrals whose links the listener accepted.
   private var served: [KernelLink] = []
 
@@ -35,6 +38,11 @@ final class KernelPeripheral: PeripheralRole {
         self.management = management
         management.observer = { [weak self] in self?.received($0) }
         instance = try await AdvertisingInstance(central.adapter, management, file: instanceFile)
+        if let device {
+          let pairings = CentralPairings(management, central.keyring, device) { [weak self] in self?.socket(of: $0) }
+          self.pairings = pairings
+          try await pairings.start(as: central.identity ?? PeerAddress(Address(rawValue: 0), .random))
+        }
       }
       // A central that finds no listener gets no answer to any request.
       if advertising.isConnectable, listener == nil { listener = try listen(central) }
@@ -63,7 +71,14 @@ final class KernelPeripheral: PeripheralRole {
     onCentral(link)
   }
 
+  private func socket(of peer: PeerAddress) -> L2CAPSocket? {
+    // The link may be newer than the event.
+    listener?.accept()
+    return served.last { $0.peer == peer && !$0.socket.isOver }?.socket
+  }
+
   private func received(_ event: ManagementEvent) {
+    pairings?.receive(event)
     guard case .connected(let peer) = event, listener != nil else { return }
     EventLoop.shared.schedule(after: Self.acceptLimit) { [weak self] in
       guard let self, let central, listener != nil, central.connectedPeer(peer.address) != nil,
@@ -75,11 +90,12 @@ final class KernelPeripheral: PeripheralRole {
 
   func end() async {
     await instance?.remove()
+    await pairings?.end()
     // Without this, the centrals would be told after 4 s.
     let links = served
     served = []
     await shielded { for task in links.map({ link in EventLoop.shared.spawn { await link.disconnect() } }) { await task.value } }
-    (instance, listener) = (nil, nil)
+    (instance, listener, pairings) = (nil, nil, nil)
     management?.close()
     management = nil
   }

@@ -43,6 +43,8 @@ package protocol DeviceObserver: AnyObject {
   func happened(_ event: ServedEvent)
   /// Reports the level of a link after it changed, with the result of a pairing.
   func secured(_ server: Server, _ channel: any DeviceChannel, _ level: SecurityLevel, _ pairing: PairingResult?)
+  /// Reports the passkey that the device displays, for the user to enter on the central.
+  func displayed(_ passkey: SixDigits)
   /// Reports that the state changed, on which the advertisement may depend.
   func changed()
   /// Reports that the firmware of a device with `update` has started. The attributes may be others, with their initial values.

@@ -74,9 +74,12 @@ extension VirtualPeripheral {
     if faults.mtu == nil { server.bearer.offer(rxMTU: description.mtu) }
     server.onAnnouncedMTU = { [weak self] mtu in self?.report(.fault("mtu \(mtu)"), peer) }
     channel?.manager?.acceptance = acceptance
-    channel?.manager?.onRefusal = { [weak self] reason in
-      if self?.faults.refusal == reason { self?.report(.fault("refuse pairing \(reason.snakeName)"), peer) }
-    }
+    channel?.manager?.onRefusal = { [weak self] in self?.refused($0, peer) }
+  }
+
+  /// Reports a refused pairing, if a fault refused it.
+  func refused(_ reason: PairingFailedReason, _ peer: PeerAddress?) {
+    if faults.refusal == reason { report(.fault("refuse pairing \(reason.snakeName)"), peer) }
   }
 
   private func decision(
@@ -113,8 +116,14 @@ extension VirtualPeripheral {
 
   // MARK: Security
 
-  private var acceptance: Pairing.Acceptance {
+  /// Whether and how the device pairs now.
+  package var acceptance: Pairing.Acceptance {
     faults.refusal.map { .refuse($0) } ?? description.security?.acceptance ?? .refuse(.pairingNotSupported)
+  }
+
+  /// The user of the device, as its description says.
+  package var user: any PairingUser {
+    DeviceUser(passkey: description.security?.passkey) { [weak self] in self?.observer?.displayed($0) }
   }
 
   func secure(_ server: Server, _ channel: any DeviceChannel) {
@@ -125,7 +134,7 @@ extension VirtualPeripheral {
     guard let manager = channel.manager else { return }
     let (security, peer) = (description.security, manager.pairing.peer)
     manager.bond = bonds[peer]
-    manager.user = DeviceUser(passkey: security?.passkey)
+    manager.user = user
     // The host may have handlers of its own.
     let (onEnd, onEncrypted) = (manager.onEnd, manager.onEncrypted)
     // Lets its user try again at once.
@@ -141,7 +150,7 @@ extension VirtualPeripheral {
     }
   }
 
-  private func secured(_ server: Server, _ channel: any DeviceChannel, _ level: SecurityLevel, _ pairing: PairingResult?) {
+  func secured(_ server: Server, _ channel: any DeviceChannel, _ level: SecurityLevel, _ pairing: PairingResult?) {
     server.security = level >= .authenticated ? .authenticated : level == .encrypted ? .encrypted : .none
     if let pairing { report(.paired(pairing), channel.peer) }
     observer?.secured(server, channel, level, pairing)
