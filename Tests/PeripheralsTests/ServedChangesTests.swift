@@ -188,6 +188,7 @@ import TestSupport
     let fixture = try ServedFixture(row.file)
     fixture.radio.hasSecurityManager = row.hasSecurityManager
     #expect(fixture.device.unfollowedKeys == row.keys)
-    #expect(try ServedFixture(row.file, services: ServedFixture.services).description.simulatorKeys == row.keys.filter { !["mitm", "key_size"].contains($0) })
+    let description = try ServedFixture(row.file, services: ServedFixture.services).description
+    #expect(description.simulatorKeys == row.keys.filter { !["mitm", "key_size"].contains($0) })
   }
 }
