@@ -264,7 +264,7 @@ import TestSupport
     #expect(try await Client(channel).read(fixture.handle("ff01")) == [0x0A])
     #expect(fixture.take().filter { !$0.hasPrefix("read") } == ["connected"])
     fixture.device.paired(link.peer, Self.paired)
-    #expect(fixture.take() == ["paired"] && fixture.device.centrals.map(\.bond) == [Self.bond])
+    #expect(fixture.take() == ["paired"] && fixture.device.memory.centrals.map(\.bond) == [Self.bond])
     await fixture.device.end()
   }
 
