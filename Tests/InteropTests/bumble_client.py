@@ -4,6 +4,8 @@
 bumble_client.py TRANSPORT      Bumble's name for it: tcp-client:127.0.0.1:PORT, unix:PATH
 bumble_client.py air:KIND       Bumble's virtual radio link with two controllers: the client's, and one of the KIND of bumble_air.py,
                                 which is served as H4 on the "port" of the event "ready". That one has the address 00:1B:DC:00:00:01
+bumble_client.py vhci:COUNT     COUNT clients on that link. The kernel gets the legacy controller, as the "adapter" of the event "ready".
+                                A line is for the client whose number, from 0, comes first
 
     scan                what is heard in a second: {"event": "done", "addresses": […]}
     connect ADDRESS     random, or public with /P behind it; asks for the largest MTU and discovers everything
@@ -29,7 +31,7 @@ from bumble.hci import Address, Phy
 from bumble.transport import open_transport
 from bumble.transport.common import AsyncPipeSink
 
-from bumble_air import ADDRESS, CENTRAL, Air, AirController, H4Server, outcome, pairing_config
+from bumble_air import ADDRESS, CENTRAL, Air, AirController, H4Server, VirtualAdapter, outcome, pairing_config
 
 
 def report(event, **fields):
@@ -129,19 +131,29 @@ async def main(name):
     commands = await begin()
     if name.startswith('air:'):
         source, sink, port = await serve_air(name[4:])
-        return await run(commands, source, sink, port=port)
+        return await run(commands, [await client(source, sink)], port=port)
+    if name.startswith('vhci:'):
+        air, index = Air(), asyncio.get_running_loop().create_future()
+        VirtualAdapter(AirController('served', air, CENTRAL, 'legacy'), index.set_result)    # the event loop keeps it
+        ends = [AirController(f'client {n}', air, f'F0:F1:F2:F3:F5:{n:02}', 'legacy') for n in range(int(name[5:]))]
+        clients = [await client(end, AsyncPipeSink(end), number) for number, end in enumerate(ends)]
+        return await run(commands, clients, adapter=f'hci{await index}')
     async with await open_transport(name) as transport:
-        await run(commands, transport.source, transport.sink)
+        await run(commands, [await client(transport.source, transport.sink)])
 
 
-async def run(commands, source, sink, kind=Client, **fields):
-    device = Device.with_hci('client', Address('F0:F1:F2:F3:F4:F9'), source, sink)
+async def client(source, sink, number=0, kind=Client):
+    device = Device.with_hci('client', Address(f'F0:F1:F2:F3:F4:{0xF9 - number:02X}'), source, sink)
     await device.power_on()
-    client = kind(device)
-    report('ready', address=str(device.public_address).split('/')[0], **fields)
+    return kind(device)
+
+
+async def run(commands, clients, **fields):
+    report('ready', address=str(clients[0].device.public_address).split('/')[0], **fields)
     while line := (await commands.readline()).decode().split():
+        one = clients[int(line.pop(0)) if line[0].isdigit() else 0]
         try:
-            report('done', **(await getattr(client, line[0])(*line[1:]) or {}))
+            report('done', **(await getattr(one, line[0])(*line[1:]) or {}))
         except Exception as error:
             report('error', type=type(error).__name__, message=str(error))
 

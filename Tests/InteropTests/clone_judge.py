@@ -18,7 +18,7 @@ from bumble.device import Device, DeviceConfiguration, Peer
 from bumble.transport.common import AsyncPipeSink
 
 from bumble_air import ADDRESS, CENTRAL, Air, AirController, H4Server, pairing_config
-from bumble_client import Client, begin, run
+from bumble_client import Client, begin, client, run
 from clone_databases import DATABASES
 
 OTHER = CENTRAL[:-1] + '2'
@@ -149,7 +149,7 @@ async def main(kind):
         server = await asyncio.get_running_loop().create_server(lambda controller=controller: H4Server(controller), '127.0.0.1', 0)
         ports.append(str(server.sockets[0].getsockname()[1]))
     own = Radio('client', air, '00:1B:DC:00:00:09', 'legacy')
-    await run(commands, own, AsyncPipeSink(own), lambda device: Judge(device, air), ports=ports)
+    await run(commands, [await client(own, AsyncPipeSink(own), kind=lambda device: Judge(device, air))], ports=ports)
 
 
 if __name__ == '__main__':

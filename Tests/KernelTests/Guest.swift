@@ -89,6 +89,14 @@ enum Guest {
   static func switchOn(_ adapter: String) throws { try must("hciconfig", adapter, "up") }
   static func switchOff(_ adapter: String) throws { try must("hciconfig", adapter, "down") }
 
+  /// Switches an adapter off and on by management commands: after `hciconfig up`, it has no Security Manager.
+  static func prepareKeys(of adapter: String) throws {
+    for isOn in [false, true] {
+      _ = ManagementChannel.ask(0x0005, adapter: try #require(UInt16(adapter.dropFirst(3))), [isOn ? 1 : 0])  // Set Powered
+      try wait(for: "\(adapter) to be \(isOn ? "on" : "off")") { try must("hciconfig", adapter).contains("UP") == isOn }
+    }
+  }
+
   /// Removes the kernel's Bluetooth modules, loads them again, and makes the adapters again as scripts/vm-guest did.
   static func reloadModules() throws {
     let environment = ProcessInfo.processInfo.environment

@@ -14,10 +14,7 @@ extension KernelTests {
     init() throws {
       lock = try Guest.lock()
       // The guest switches the adapter on by hciconfig, without a Security Manager. With new bonds, no key of an earlier test remains.
-      for isOn in [false, true] {
-        _ = ManagementChannel.ask(0x0005, adapter: 0, [isOn ? 1 : 0])  // Set Powered
-        try Guest.wait(for: "hci0 to be \(isOn ? "on" : "off")") { try Guest.must("hciconfig", "hci0").contains("UP") == isOn }
-      }
+      try Guest.prepareKeys(of: "hci0")
       _ = ManagementChannel.ask(0x002D, adapter: 0, [0])  // Set Secure Connections
       _ = ManagementChannel.ask(0x0013, adapter: 0, [0, 0])
       _ = ManagementChannel.ask(0x0030, adapter: 0, [0, 0])

@@ -58,7 +58,7 @@ extension FuzzTarget {
     }
     await device.end()
     expect(device.device.connectionCount == 0, "an ended device serves")
-    expect(device.centrals.count <= 4, "it remembers \(device.centrals.count) centrals")
+    expect(device.memory.centrals.count <= 4, "it remembers \(device.memory.centrals.count) centrals")
   }
 
   private static let conversations: [[UInt8]] = [
@@ -74,6 +74,7 @@ extension FuzzTarget {
 private final class FuzzRadio: PeripheralRole {
   let advertisedAddress: PeerAddress? = PeerAddress(Address(rawValue: 1), .public)
   let hasSecurityManager = false
+  var onFailure: (@LoopActor (any Error) -> Void)?
   private var centrals: [FuzzCentral] = []
   private var handler: (@LoopActor (any CentralLink) -> Void)?
 
