@@ -59,7 +59,7 @@ extension LocalDevice {
     private func call<Value: Sendable>(_ body: @escaping @LoopActor @Sendable () async throws -> Value) async throws -> Value {
       try await adapter.call { [self] in
         if let failure = central.failure { throw failure }
-        if isOver { throw BluetoothError(.disconnected, "The device is not served any more.", nil) }
+        if isOver { throw BluetoothError(.disconnected, "The device is no longer served.", nil) }
         return try await body()
       }
     }
