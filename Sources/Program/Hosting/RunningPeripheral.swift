@@ -7,8 +7,8 @@ package import CommandLine
 package final class RunningPeripheral {
   /// The name of the device, as messages show it.
   package let title: String
-  /// The address that centrals see. Nil if the host does not know it.
-  package let address: PeerAddress?
+  /// The address that centrals see. Nil if the host does not know it: the kernel's is known while it takes connections.
+  package var address: PeerAddress? { peripheral.advertisedAddress }
   /// The events since the last command that no expectation has taken.
   package let events = RecentEvents<ServedRecord>()
   /// The error that made the adapter unusable. Nil while the device runs.
@@ -88,7 +88,6 @@ package final class RunningPeripheral {
   ) {
     (self.device, self.radio, self.peripheral, self.onFailure) = (device, radio, peripheral, onFailure)
     title = DisplayText.escape(name)
-    address = peripheral.advertisedAddress
   }
 
   /// Removes the keys of centrals that the device has forgotten from the kernel, which would go on encrypting with them.
