@@ -5,7 +5,7 @@ package protocol PeripheralRole: AnyObject {
   /// The address that scanners see. Nil while the host does not know it: the kernel hides the sender of advertisements that are not
   /// connectable behind a private address.
   var advertisedAddress: PeerAddress? { get }
-  /// Whether the links have a `manager`, so that the host pairs as it is told. Otherwise the system pairs.
+  /// Whether the links have a `manager`, so that the host pairs as the device demands. Otherwise the system pairs.
   var hasSecurityManager: Bool { get }
 
   /// Starts to advertise, or changes the data and the schedule of the advertisements. Nil stops them.

@@ -20,7 +20,7 @@ public final class Adapter: Sendable {
   let bonds: KeyRingBonds
   /// Whether ``serve(_:_:)`` runs.
   @LoopActor var isServing = false
-  /// What the devices that the adapter served remember of their bonded centrals.
+  /// The memory of the served devices about their bonded centrals.
   @LoopActor var centrals: [BondedCentral] = []
 
   @LoopActor private init(_ source: AdapterSource, _ keys: KeyRing) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a device on a radio remembers of its bonded centrals: their keys, their subscriptions, and the attributes that they know.
+/// The memory of a device on a radio about its bonded centrals: their keys, their subscriptions, and the attributes that they know.
 @LoopActor
 package final class CentralMemory {
   /// The bonded centrals, the oldest first.

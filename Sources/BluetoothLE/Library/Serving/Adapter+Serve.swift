@@ -3,7 +3,7 @@ extension Adapter {
   /// Serves a device to centrals while `body` runs. Then it stops advertising, and disconnects the centrals, on every path.
   ///
   /// The device answers centrals by itself: any number at the same time, as far as the controller can. `body` sees what they do, and sends
-  /// and changes values. An adapter serves one device at a time, and may scan and connect meanwhile. Bonds of centrals are in ``keys``. Their
+  /// and changes values. An adapter serves one device at a time, and may also scan and connect. Bonds of centrals are in ``keys``. Their
   /// subscriptions last as long as the adapter.
   ///
   /// In virtual time, the clock stands still while `body` does something else than waiting for the library: see <doc:VirtualTime>.

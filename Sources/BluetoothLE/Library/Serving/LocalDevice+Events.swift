@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 extension LocalDevice {
-  /// What a central did. The address of a central is that of its link: a later link of the same central may have another one.
+  /// An action of a central. The address of a central is that of its link: a later link of the same central may have another one.
   public enum Event: Sendable {
     /// A central has connected.
     case connected(Peripheral)
@@ -18,10 +18,10 @@ extension LocalDevice {
     case disconnected(Peripheral, BluetoothError)
   }
 
-  /// What centrals do, in order, from the beginning of ``Adapter/serve(_:_:)`` to its end.
+  /// The actions of centrals, in order, from the beginning of ``Adapter/serve(_:_:)`` to its end.
   ///
-  /// Iterate once: another iteration has no events. Up to 16,384 events wait while the caller works. The device answers meanwhile, so nobody
-  /// needs to iterate.
+  /// Iterate once: another iteration has no events. Up to 16,384 events wait while the caller works. The device also answers
+  /// without an iteration.
   public struct Events: AsyncSequence, Sendable {
     private let queue: CallQueue<Event>
 

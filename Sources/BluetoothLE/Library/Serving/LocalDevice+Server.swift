@@ -5,7 +5,7 @@ extension LocalDevice {
   /// All methods work from any actor and thread, and also from ``Characteristic/onRead`` and ``Characteristic/onWrite``. After the body of
   /// that call, they throw ``BluetoothError/Reason/disconnected``.
   public final class Server: Sendable {
-    /// What centrals do.
+    /// The actions of centrals.
     public let events: Events
     /// The address that centrals see. Nil if the device does not advertise yet.
     public var peripheral: Peripheral? {
@@ -82,14 +82,14 @@ extension LocalDevice {
 
     /// Sends a value to the centrals that have subscribed to it: as a notification, or as an indication to those that want only these.
     ///
-    /// It returns when each link has room for the next value, and each indication is confirmed. So a loop of calls is as fast as the slowest
-    /// link. A central whose link ends meanwhile is left out.
+    /// The call returns when each link has room for the next value, and each indication is confirmed. So a loop of calls is as fast as the slowest
+    /// link. A central is left out if its link ends first.
     /// - Parameters:
     ///   - item: The characteristic, which has the property notify or indicate.
     ///   - value: The value, at most ``ConnectedDevice/mtu`` − 3 bytes of each link. The characteristic has it from now on, unless there are
     ///     `receivers`.
     ///   - receivers: The only centrals that get the value if they have subscribed, such as the one that asked for it. Nil means all.
-    /// - Returns: The centrals that got the value. Empty if nobody has subscribed.
+    /// - Returns: The centrals that got the value. Empty if no central has subscribed.
     /// - Throws: ``BluetoothError/Reason/invalidArgument`` for a value that does not fit, before anything is sent;
     ///   ``BluetoothError/Reason/timeout`` if nothing gets through to a central for 30 s, and the reasons of ``value(of:)``; CancellationError.
     @discardableResult

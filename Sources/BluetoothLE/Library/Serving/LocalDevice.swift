@@ -16,10 +16,10 @@ public struct LocalDevice: Sendable {
   /// The services in the order of their handles. The services 1800 (Generic Access) and 1801 (Generic Attribute) precede them, unless
   /// they are among these.
   public var services: [Service]
-  /// What the device advertises. Nil does not advertise, so no central connects.
+  /// The advertisement of the device. With nil it does not advertise, so no central connects.
   public var advertisement: Advertisement?
   /// The answers to the questions of a pairing that a central starts. Nil refuses pairings, but not the keys of bonds in the adapter's
-  /// ``KeyRing``. The kernel's Bluetooth stack pairs by itself, and asks nobody.
+  /// ``KeyRing``. The kernel's Bluetooth stack pairs by itself, without a question.
   public var pairing: (any PairingDelegate)?
 
   /// Creates a device that advertises its name, and does not pair.
@@ -79,7 +79,7 @@ public struct LocalDevice: Sendable {
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(identity)) }
   }
 
-  /// What a device advertises (CSS Part A §1). What does not fit in 31 bytes is in the scan response, where active scans find it.
+  /// The content of an advertisement (CSS Part A §1). What does not fit in 31 bytes is in the scan response, where active scans find it.
   public struct Advertisement: Sendable {
     /// The complete local name. Nil for none.
     public var name: String?

@@ -7,7 +7,7 @@ final class KernelPeripheral: PeripheralRole {
   var onCentral: (@LoopActor (any CentralLink) -> Void)?
   var onFailure: (@LoopActor (any Error) -> Void)?
   var instanceFile: String?
-  /// The device that pairs. Without one, the kernel pairs by the adapter's settings, and asks nobody.
+  /// The device that pairs. Without one, the kernel pairs by the adapter's settings, without a question.
   weak var device: (any PairedDevice)?
   let hasSecurityManager = false
   var advertisedAddress: PeerAddress? { listener == nil ? nil : central?.identity }
