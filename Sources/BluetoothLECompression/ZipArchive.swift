@@ -135,6 +135,6 @@ package struct ZipArchive: Sendable {
 }
 
 extension [UInt8] {
-  /// Returns the little-endian number of `octets` bytes at `index`. Traps if the bytes do not exist.
-  fileprivate func number(_ octets: Int, at index: Int) -> Int { self[index..<index + octets].reversed().reduce(0) { $0 << 8 | Int($1) } }
+  /// Returns the little-endian number of `bytes` bytes at `index`. Traps if the bytes do not exist.
+  fileprivate func number(_ bytes: Int, at index: Int) -> Int { self[index..<index + bytes].reversed().reduce(0) { $0 << 8 | Int($1) } }
 }

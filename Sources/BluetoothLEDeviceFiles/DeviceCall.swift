@@ -67,16 +67,16 @@ extension Connection {
     defer { place.leave() }
     try await place.untilTurn()
     calls.number &+= 1
-    let request: (octets: [UInt8], values: [NamedValue])
+    let request: (bytes: [UInt8], values: [NamedValue])
     do { request = try command.encode(values, number: calls.number) } catch { throw DeviceCallError.parameter(error) }
     // Check before subscribing: a request that cannot be written has no answer.
     let target = try await client.attribute(try command.to.selector, discovering: true)
     let plan = try WriteProcedure(
-      value: request.octets.count, properties: target.properties, mtu: client.mtu, mode: command.mode, chunk: command.chunk)
+      value: request.bytes.count, properties: target.properties, mtu: client.mtu, mode: command.mode, chunk: command.chunk)
     var pacing = WritePacing(gap: command.gap)
     guard let answer = command.answer else {
       pacing.provesArrival = true
-      try await client.send(request.octets, to: target.handle, plan: plan, pacing: pacing)
+      try await client.send(request.bytes, to: target.handle, plan: plan, pacing: pacing)
       return DeviceAnswer()
     }
     let call = RunningCall(
@@ -90,7 +90,7 @@ extension Connection {
       calls.unanswered.removeAll { $0.from.isLike(answer.from) && $0.end <= EventLoop.shared.now || call.passed.contains($0.number) }
       call.isSent = true
       try await race(
-        { try await self.client.send(request.octets, to: target.handle, plan: plan, pacing: pacing) },
+        { try await self.client.send(request.bytes, to: target.handle, plan: plan, pacing: pacing) },
         { throw try await self.client.untilClosed() })
       let result = try await call.answer()
       await call.values.end()

@@ -89,7 +89,7 @@ package struct DeviceCommand: Sendable, Equatable {
   /// Encodes a request with these parameters, and with defaults for missing parameters. Returns the request and the values of its fields.
   /// - Parameter number: The number for the field `counter`, truncated to the width of the field.
   /// - Throws: `FieldFault` if a parameter is missing, out of range, or does not fit its field.
-  package func encode(_ values: [NamedValue], number: Int64 = 0) throws(FieldFault) -> (octets: [UInt8], values: [NamedValue]) {
+  package func encode(_ values: [NamedValue], number: Int64 = 0) throws(FieldFault) -> (bytes: [UInt8], values: [NamedValue]) {
     var all: [NamedValue] = []
     for parameter in parameters {
       guard let value = values[parameter.name] ?? parameter.defaultValue else { throw FieldFault(field: parameter.name, reason: .missing) }

@@ -136,12 +136,12 @@ extension Hex {
   package static func pattern(_ text: String) -> [UInt8?]? {
     let digits = Array(text.utf8.filter { $0 != 0x20 })
     guard digits.count % 2 == 0 else { return nil }
-    var octets: [UInt8?] = []
+    var bytes: [UInt8?] = []
     for start in stride(from: 0, to: digits.count, by: 2) {
       let pair = String(decoding: digits[start..<start + 2], as: UTF8.self)
-      guard let octet = pair == "??" ? 0 : number(pair) else { return nil }
-      octets.append(pair == "??" ? nil : UInt8(truncatingIfNeeded: octet))
+      guard let byte = pair == "??" ? 0 : number(pair) else { return nil }
+      bytes.append(pair == "??" ? nil : UInt8(truncatingIfNeeded: byte))
     }
-    return octets
+    return bytes
   }
 }

@@ -28,6 +28,6 @@ package struct FieldFault: Error, Sendable, Equatable {
     case wrongLength(Int, allowed: Int, Unit)
     case tooLong(Int, allowed: Int, Unit)
 
-    package enum Unit: String, Sendable { case octets = "bytes", items, fields }
+    package enum Unit: String, Sendable { case bytes = "bytes", items, fields }
   }
 }

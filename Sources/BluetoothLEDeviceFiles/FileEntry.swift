@@ -204,11 +204,11 @@ package struct FileEntry: Sendable {
   // MARK: Bytes
 
   /// Reads a literal value of at most `limit` bytes: a string of hex digits, `{"FORMAT": …}`, or a list of such parts.
-  package func octets(limit: Int) throws(FileEntryError) -> [UInt8] {
-    var octets: [UInt8] = []
-    for part in isList ? try list() : [self] { octets += try part.part() }
-    guard octets.count <= limit else { throw error("Too long: \(octets.count) bytes (maximum \(limit)).") }
-    return octets
+  package func bytes(limit: Int) throws(FileEntryError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for part in isList ? try list() : [self] { bytes += try part.part() }
+    guard bytes.count <= limit else { throw error("Too long: \(bytes.count) bytes (maximum \(limit)).") }
+    return bytes
   }
 
   private func part() throws(FileEntryError) -> [UInt8] {
@@ -232,7 +232,7 @@ package struct FileEntry: Sendable {
 
   /// Encodes the entry in a value format, such as `5` in `u16le` or `"text"` in `utf8`. Encodes each item of a list in turn.
   package func typed(_ format: String) throws(FileEntryError) -> [UInt8] {
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     for item in isList ? try list() : [self] {
       let text: String
       switch item.tree.kind {
@@ -240,9 +240,9 @@ package struct FileEntry: Sendable {
       case .number(let number): text = number
       default: throw item.mismatch("a string or a number")
       }
-      do { octets += try ValueFormat(format).parse(text) } catch { throw item.error(error.description) }
+      do { bytes += try ValueFormat(format).parse(text) } catch { throw item.error(error.description) }
     }
-    return octets
+    return bytes
   }
 }
 

@@ -7,12 +7,12 @@ extension Frame {
     guard likeness(packet) != nil else { throw .foreign }
     let ranges = try layout(packet)
     for (piece, range) in zip(pieces, ranges) {
-      guard case .octets(let octets) = piece, !packet[range].elementsEqual(octets) else { continue }
-      throw .octets(offset: range.lowerBound, expected: octets, found: Array(packet[range]))
+      guard case .bytes(let bytes) = piece, !packet[range].elementsEqual(bytes) else { continue }
+      throw .bytes(offset: range.lowerBound, expected: bytes, found: Array(packet[range]))
     }
     for (piece, range) in zip(pieces, ranges) {
       guard case .checksum(let field) = piece else { continue }
-      let expected = field.octets(of: packet, at: range)
+      let expected = field.bytes(of: packet, at: range)
       guard packet[range].elementsEqual(expected) else { throw .checksum(expected: expected, found: Array(packet[range])) }
     }
     var values: [NamedValue] = []
@@ -83,30 +83,30 @@ extension Frame {
 
   // MARK: Values
 
-  private static func values(_ piece: Piece, _ octets: ArraySlice<UInt8>) throws(PacketFault) -> [NamedValue] {
+  private static func values(_ piece: Piece, _ bytes: ArraySlice<UInt8>) throws(PacketFault) -> [NamedValue] {
     switch piece {
-    case .octets, .skip, .size, .checksum: return []
-    case .number(let field): return [NamedValue(field.name, field.value(field.layout.bits(octets)))]
+    case .bytes, .skip, .size, .checksum: return []
+    case .number(let field): return [NamedValue(field.name, field.value(field.layout.bits(bytes)))]
     case .bits(let field):
-      let bits = field.layout.bits(octets)
+      let bits = field.layout.bits(bytes)
       return field.bits.map { NamedValue($0.name, $0.value(bits)) }
-    case .string(let field): return [NamedValue(field.name, try field.value(octets))]
+    case .string(let field): return [NamedValue(field.name, try field.value(bytes))]
     case .list(let field):
       var items: [DeviceValue] = []
       let stride = field.stride
-      for start in Swift.stride(from: octets.startIndex, to: octets.endIndex, by: stride) {
-        items.append(try field.value(octets[start..<min(start + stride, octets.endIndex)]))
+      for start in Swift.stride(from: bytes.startIndex, to: bytes.endIndex, by: stride) {
+        items.append(try field.value(bytes[start..<min(start + stride, bytes.endIndex)]))
       }
       return [NamedValue(field.name, .list(items))]
     }
   }
 
-  fileprivate static func group(_ pieces: [Piece], _ octets: ArraySlice<UInt8>) throws(PacketFault) -> [NamedValue] {
+  fileprivate static func group(_ pieces: [Piece], _ bytes: ArraySlice<UInt8>) throws(PacketFault) -> [NamedValue] {
     var values: [NamedValue] = []
-    var position = octets.startIndex
+    var position = bytes.startIndex
     for piece in pieces {
-      let end = min(position + (fixedSize(piece) ?? 0), octets.endIndex)
-      values += try self.values(piece, octets[position..<end])
+      let end = min(position + (fixedSize(piece) ?? 0), bytes.endIndex)
+      values += try self.values(piece, bytes[position..<end])
       position = end
     }
     return values
@@ -114,39 +114,39 @@ extension Frame {
 }
 
 extension Frame.StringField {
-  fileprivate func value(_ octets: ArraySlice<UInt8>) throws(PacketFault) -> DeviceValue {
-    guard isText else { return .bytes(Array(octets)) }
-    var octets = octets
+  fileprivate func value(_ bytes: ArraySlice<UInt8>) throws(PacketFault) -> DeviceValue {
+    guard isText else { return .bytes(Array(bytes)) }
+    var bytes = bytes
     // Remove the padding of a text of fixed size.
-    if case .fixed = extent { while octets.last == 0 { octets.removeLast() } }
-    guard let text = String(validating: octets, as: UTF8.self), choices.isEmpty || choices.contains(text) else {
-      throw .text(field: name, Array(octets))
+    if case .fixed = extent { while bytes.last == 0 { bytes.removeLast() } }
+    guard let text = String(validating: bytes, as: UTF8.self), choices.isEmpty || choices.contains(text) else {
+      throw .text(field: name, Array(bytes))
     }
     return .text(text)
   }
 }
 
 extension Frame.ListField {
-  fileprivate func value(_ octets: ArraySlice<UInt8>) throws(PacketFault) -> DeviceValue {
+  fileprivate func value(_ bytes: ArraySlice<UInt8>) throws(PacketFault) -> DeviceValue {
     switch item {
-    case .number(let field): field.value(field.layout.bits(octets))
-    case .group(let pieces): .object(try Frame.group(pieces, octets))
+    case .number(let field): field.value(field.layout.bits(bytes))
+    case .group(let pieces): .object(try Frame.group(pieces, bytes))
     }
   }
 }
 
 extension Frame.ChecksumField {
   /// Computes the correct checksum of a packet whose checksum field is at the byte range `range`.
-  func octets(of packet: [UInt8], at range: Range<Int>) -> [UInt8] {
+  func bytes(of packet: [UInt8], at range: Range<Int>) -> [UInt8] {
     let covered: [UInt8] =
       switch scope {
       case .before: Array(packet[..<range.lowerBound])
       case .after: Array(packet[range.upperBound...])
       case .all: Array(packet[..<range.lowerBound]) + packet[range.upperBound...]
       }
-    let octets = checksum.octets(of: covered.dropFirst(from).dropLast(until), order)
-    guard exclusiveOr != 0 else { return octets }
-    let mask = octets.indices.map { UInt8(truncatingIfNeeded: exclusiveOr >> UInt32(8 * $0)) }
-    return zip(octets, order == .little ? mask : mask.reversed()).map { $0 ^ $1 }
+    let bytes = checksum.bytes(of: covered.dropFirst(from).dropLast(until), order)
+    guard exclusiveOr != 0 else { return bytes }
+    let mask = bytes.indices.map { UInt8(truncatingIfNeeded: exclusiveOr >> UInt32(8 * $0)) }
+    return zip(bytes, order == .little ? mask : mask.reversed()).map { $0 ^ $1 }
   }
 }

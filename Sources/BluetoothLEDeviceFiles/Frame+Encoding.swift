@@ -7,44 +7,44 @@ extension Frame {
     var packet: [UInt8] = []
     var ranges: [Range<Int>] = []
     for piece in pieces {
-      let octets = try Self.octets(piece, values)
-      guard packet.count + octets.count <= Self.maximumCommand else {
-        throw FieldFault(field: name, reason: .tooLong(packet.count + octets.count, allowed: Self.maximumCommand, .octets))
+      let bytes = try Self.bytes(piece, values)
+      guard packet.count + bytes.count <= Self.maximumCommand else {
+        throw FieldFault(field: name, reason: .tooLong(packet.count + bytes.count, allowed: Self.maximumCommand, .bytes))
       }
-      ranges.append(packet.count..<packet.count + octets.count)
-      packet += octets
+      ranges.append(packet.count..<packet.count + bytes.count)
+      packet += bytes
     }
     for (piece, range) in zip(pieces, ranges) {
       guard case .size(let field) = piece else { continue }
-      packet.replaceSubrange(range, with: try octets(field, at: range, packet.count, ranges))
+      packet.replaceSubrange(range, with: try bytes(field, at: range, packet.count, ranges))
     }
     for (piece, range) in zip(pieces, ranges) {
       guard case .checksum(let field) = piece else { continue }
-      packet.replaceSubrange(range, with: field.octets(of: packet, at: range))
+      packet.replaceSubrange(range, with: field.bytes(of: packet, at: range))
     }
     return packet
   }
 
   /// Encodes one piece of a packet. Writes zeros for sizes and checksums, which `encode(_:)` replaces.
-  private static func octets(_ piece: Piece, _ values: [NamedValue]) throws(FieldFault) -> [UInt8] {
+  private static func bytes(_ piece: Piece, _ values: [NamedValue]) throws(FieldFault) -> [UInt8] {
     func value(_ name: String) throws(FieldFault) -> DeviceValue {
       guard let value = values[name] else { throw FieldFault(field: name, reason: .missing) }
       return value
     }
     switch piece {
-    case .octets(let octets): return octets
+    case .bytes(let bytes): return bytes
     case .skip, .size, .checksum: return Array(repeating: 0, count: fixedSize(piece) ?? 0)
-    case .number(let field): return field.layout.octets(try field.bits(try value(field.name)))
+    case .number(let field): return field.layout.bytes(try field.bits(try value(field.name)))
     case .bits(let field):
       var bits: UInt64 = 0
       for bit in field.bits { bits |= try bit.bits(try value(bit.name)) }
-      return field.layout.octets(bits)
-    case .string(let field): return try field.octets(try value(field.name))
-    case .list(let field): return try field.octets(try value(field.name))
+      return field.layout.bytes(bits)
+    case .string(let field): return try field.bytes(try value(field.name))
+    case .list(let field): return try field.bytes(try value(field.name))
     }
   }
 
-  private func octets(_ field: SizeField, at range: Range<Int>, _ total: Int, _ ranges: [Range<Int>]) throws(FieldFault) -> [UInt8] {
+  private func bytes(_ field: SizeField, at range: Range<Int>, _ total: Int, _ ranges: [Range<Int>]) throws(FieldFault) -> [UInt8] {
     let size: Int
     switch field.target {
     case .all: size = total
@@ -60,42 +60,42 @@ extension Frame {
       throw FieldFault(
         field: what,
         reason: .tooLong(
-          size, allowed: Int(clamping: field.layout.range.upperBound - Int128(field.add)), field.countsItems ? .items : .octets))
+          size, allowed: Int(clamping: field.layout.range.upperBound - Int128(field.add)), field.countsItems ? .items : .bytes))
     }
-    return field.layout.octets(UInt64(truncatingIfNeeded: said))
+    return field.layout.bytes(UInt64(truncatingIfNeeded: said))
   }
 
   fileprivate static func group(_ pieces: [Piece], _ values: [NamedValue]) throws(FieldFault) -> [UInt8] {
-    var octets: [UInt8] = []
-    for piece in pieces { octets += try self.octets(piece, values) }
-    return octets
+    var bytes: [UInt8] = []
+    for piece in pieces { bytes += try self.bytes(piece, values) }
+    return bytes
   }
 }
 
 extension Frame.StringField {
-  fileprivate func octets(_ value: DeviceValue) throws(FieldFault) -> [UInt8] {
+  fileprivate func bytes(_ value: DeviceValue) throws(FieldFault) -> [UInt8] {
     func fault(_ reason: FieldFault.Reason) -> FieldFault { FieldFault(field: name, reason: reason) }
-    var octets: [UInt8]
+    var bytes: [UInt8]
     switch value {
     case .text(let text):
       guard isText else { throw fault(.notBytes) }
       guard choices.isEmpty || choices.contains(text) else { throw fault(.unknownName(text, choices)) }
-      octets = Array(text.utf8)
-    case .bytes(let bytes):
+      bytes = Array(text.utf8)
+    case .bytes(let given):
       guard !isText else { throw fault(.notText) }
-      octets = bytes
+      bytes = given
     case .integer, .number, .list, .object: throw fault(isText ? .notText : .notBytes)
     }
-    guard case .fixed(let count) = extent else { return octets }
+    guard case .fixed(let count) = extent else { return bytes }
     guard isText else {
-      guard octets.count == count else { throw fault(.wrongLength(octets.count, allowed: count, .octets)) }
-      return octets
+      guard bytes.count == count else { throw fault(.wrongLength(bytes.count, allowed: count, .bytes)) }
+      return bytes
     }
-    guard octets.count <= count else { throw fault(.tooLong(octets.count, allowed: count, .octets)) }
+    guard bytes.count <= count else { throw fault(.tooLong(bytes.count, allowed: count, .bytes)) }
     // Decoding removes trailing NULs, so the text would change.
-    guard octets.last != 0 else { throw fault(.notText) }
-    octets += Array(repeating: 0, count: count - octets.count)
-    return octets
+    guard bytes.last != 0 else { throw fault(.notText) }
+    bytes += Array(repeating: 0, count: count - bytes.count)
+    return bytes
   }
 
   /// Parses text that a user typed, as hex digits if the field holds bytes.
@@ -109,7 +109,7 @@ extension Frame.StringField {
 }
 
 extension Frame.ListField {
-  fileprivate func octets(_ value: DeviceValue) throws(FieldFault) -> [UInt8] {
+  fileprivate func bytes(_ value: DeviceValue) throws(FieldFault) -> [UInt8] {
     guard case .list(let items) = value else { throw FieldFault(field: name, reason: .notAList) }
     if case .fixed(let count) = extent, items.count != count {
       throw FieldFault(field: name, reason: .wrongLength(items.count, allowed: count, .items))
@@ -117,18 +117,18 @@ extension Frame.ListField {
     guard items.count <= Frame.maximumCommand else {
       throw FieldFault(field: name, reason: .tooLong(items.count, allowed: Frame.maximumCommand, .items))
     }
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     for element in items {
       switch (item, element) {
       case (.number(let field), _):
         var named = field
         named.name = name
-        octets += field.layout.octets(try named.bits(element))
-      case (.group(let pieces), .object(let members)): octets += try Frame.group(pieces, members)
+        bytes += field.layout.bytes(try named.bits(element))
+      case (.group(let pieces), .object(let members)): bytes += try Frame.group(pieces, members)
       case (.group, _): throw FieldFault(field: name, reason: .notAList)
       }
     }
-    return octets
+    return bytes
   }
 
   /// Parses numbers, separated by commas or spaces. A slash separates the fields of an item with several fields: `7/30, 8/15`.
@@ -175,10 +175,10 @@ extension Frame.Field {
     case .number(let field): return field.value(try field.bits(value))
     case .bit(let bit): return bit.value(try bit.bits(value))
     case .string(let field):
-      _ = try field.octets(value)
+      _ = try field.bytes(value)
       return value
     case .list(let field):
-      _ = try field.octets(value)
+      _ = try field.bytes(value)
       guard case .list(let elements) = value else { return value }
       var items: [DeviceValue] = []
       for element in elements {
@@ -233,7 +233,7 @@ extension Frame.Field {
     switch self {
     case .number(let field):
       if field.layout.kind == .float { return .number(field.scale.map { $0.value(Double(number)) } ?? Double(number)) }
-      return field.value(field.layout.bits(field.layout.octets(UInt64(bitPattern: number))[...]))
+      return field.value(field.layout.bits(field.layout.bytes(UInt64(bitPattern: number))[...]))
     case .bit(let bit): return bit.value((UInt64(bitPattern: number) & bit.mask) << UInt64(bit.low))
     case .string, .list: return nil
     }
@@ -245,7 +245,7 @@ extension Frame.Field {
     case .number(let field):
       if field.layout.kind == .float { return Int64(exactly: (value.double ?? 0).rounded(.towardZero)) ?? 0 }
       guard let bits = try? field.bits(value) else { return 0 }
-      return Int64(truncatingIfNeeded: field.layout.integer(field.layout.bits(field.layout.octets(bits)[...])))
+      return Int64(truncatingIfNeeded: field.layout.integer(field.layout.bits(field.layout.bytes(bits)[...])))
     case .bit(let bit):
       guard let bits = try? bit.bits(value) else { return 0 }
       return Int64(truncatingIfNeeded: bits >> UInt64(bit.low))

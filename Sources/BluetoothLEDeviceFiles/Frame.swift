@@ -19,7 +19,7 @@ package struct Frame: Sendable, Equatable {
 
   package enum Piece: Sendable, Equatable {
     /// Constant bytes, such as a header, a trailer or a code.
-    case octets([UInt8])
+    case bytes([UInt8])
     /// The number of bytes that a decoder ignores and an encoder sets to zero.
     case skip(Int)
     case number(NumberField)
@@ -104,7 +104,7 @@ package struct Frame: Sendable, Equatable {
   /// Returns the size of a piece in bytes. Nil if the size depends on the packet.
   static func fixedSize(_ piece: Piece) -> Int? {
     switch piece {
-    case .octets(let octets): return octets.count
+    case .bytes(let bytes): return bytes.count
     case .skip(let count): return count
     case .number(let field): return field.layout.width
     case .bits(let field): return field.layout.width
@@ -123,11 +123,11 @@ package struct Frame: Sendable, Equatable {
   package var leastLength: Int { Self.fixedSize(pieces) }
 
   /// The constant bytes that distinguish the frame, with their byte offsets from the start of the packet.
-  package var identity: [(offset: Int, octets: [UInt8])] {
+  package var identity: [(offset: Int, bytes: [UInt8])] {
     var offset = 0
-    var found: [(offset: Int, octets: [UInt8])] = []
+    var found: [(offset: Int, bytes: [UInt8])] = []
     for piece in pieces {
-      if case .octets(let octets) = piece { found.append((offset, octets)) }
+      if case .bytes(let bytes) = piece { found.append((offset, bytes)) }
       guard let size = Self.fixedSize(piece) else { break }
       offset += size
     }
@@ -137,9 +137,9 @@ package struct Frame: Sendable, Equatable {
   /// Returns the number of constant bytes of the frame that a packet contains. Nil if the packet differs in a constant byte.
   package func likeness(_ packet: [UInt8]) -> Int? {
     var count = 0
-    for (offset, octets) in identity {
-      for (index, octet) in octets.enumerated() where offset + index < packet.count {
-        guard packet[offset + index] == octet else { return nil }
+    for (offset, bytes) in identity {
+      for (index, byte) in bytes.enumerated() where offset + index < packet.count {
+        guard packet[offset + index] == byte else { return nil }
         count += 1
       }
     }
@@ -149,9 +149,9 @@ package struct Frame: Sendable, Equatable {
   /// Returns whether a packet can start like the frame and also like `other`.
   func isLike(_ other: Frame) -> Bool {
     var known: [Int: UInt8] = [:]
-    for (offset, octets) in identity { for (index, octet) in octets.enumerated() { known[offset + index] = octet } }
-    return other.identity.allSatisfy { offset, octets in
-      octets.enumerated().allSatisfy { known[offset + $0].map { [octet = $1] in $0 == octet } ?? true }
+    for (offset, bytes) in identity { for (index, byte) in bytes.enumerated() { known[offset + index] = byte } }
+    return other.identity.allSatisfy { offset, bytes in
+      bytes.enumerated().allSatisfy { known[offset + $0].map { [byte = $1] in $0 == byte } ?? true }
     }
   }
 
@@ -168,7 +168,7 @@ package struct Frame: Sendable, Equatable {
     case .string(let field): [.string(field)]
     case .list(let field): [.list(field)]
     case .bits(let field): field.bits.map { .bit($0) }
-    case .octets, .skip, .size, .checksum: []
+    case .bytes, .skip, .size, .checksum: []
     }
   }
 

@@ -30,7 +30,7 @@ struct FrameBuilder {
   }
 
   mutating func add(_ piece: Frame.Piece, _ entry: FileEntry) throws(FileEntryError) {
-    if case .octets(let octets) = piece, octets.isEmpty { return }
+    if case .bytes(let bytes) = piece, bytes.isEmpty { return }
     guard frame.pieces.count < FrameReader.maximumPieces else { throw entry.error("More than \(FrameReader.maximumPieces) fields.") }
     for field in Frame.fields(piece) {
       guard names.insert(field.name).inserted else { throw entry.error("The packet already has a field \(DisplayText.quote(field.name)).") }
@@ -40,8 +40,8 @@ struct FrameBuilder {
       if hasRest { throw entry.error("The field needs a fixed size, because an earlier one takes the rest of the packet.") }
       if case .rest? = Self.extent(piece) { hasRest = true }
     }
-    if case .octets(let octets) = piece, case .octets(let before)? = frame.pieces.last {
-      frame.pieces[frame.pieces.count - 1] = .octets(before + octets)
+    if case .bytes(let bytes) = piece, case .bytes(let before)? = frame.pieces.last {
+      frame.pieces[frame.pieces.count - 1] = .bytes(before + bytes)
     } else {
       frame.pieces.append(piece)
     }
@@ -68,7 +68,7 @@ struct FrameBuilder {
     let kind = try entry.kind(of: Self.kinds, "a field", with: ["at"])
     if let value = kind.fields["at"] { try advance(to: try value.integer(0...Frame.maximumCommand), value) }
     switch kind.name {
-    case "octets": try add(.octets(try kind.entry.octets(limit: Frame.maximumLength)), entry)
+    case "octets": try add(.bytes(try kind.entry.bytes(limit: Frame.maximumLength)), entry)
     case "skip": try add(.skip(try kind.entry.integer(1...Frame.maximumCommand)), entry)
     case "checksum": try add(.checksum(try checksum(kind)), entry)
     case "length_of", "count_of": try add(.size(try size(kind)), entry)
@@ -129,10 +129,10 @@ struct FrameBuilder {
       throw value.error("A constant value needs a fixed size.")
     }
     let literal = try value.value(of: field)
-    let octets: [UInt8]
-    do { octets = try Frame(name: name, pieces: [piece]).encode([NamedValue(name, literal)]) } catch {
+    let bytes: [UInt8]
+    do { bytes = try Frame(name: name, pieces: [piece]).encode([NamedValue(name, literal)]) } catch {
       throw value.error(error.description)
     }
-    try add(.octets(octets), entry)
+    try add(.bytes(bytes), entry)
   }
 }

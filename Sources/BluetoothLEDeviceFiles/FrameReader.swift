@@ -9,7 +9,7 @@ struct FrameReader {
 
   /// A part of a frame, before the reader knows its offset and size.
   private enum Item {
-    case octets([UInt8], FileEntry)
+    case bytes([UInt8], FileEntry)
     /// A member of `fields`, and the value that an inner frame sets for it. The value is nil if no inner frame sets one.
     case field(FileEntry, fixed: FileEntry?)
     /// The place where an outer frame contains the items of an inner frame.
@@ -59,13 +59,13 @@ struct FrameReader {
   private func read(_ entry: FileEntry) throws(FileEntryError) -> [Item] {
     let fields = try entry.object(Self.keys)
     var items: [Item] = []
-    if let value = fields["header"] { items.append(.octets(try value.octets(limit: Frame.maximumLength), value)) }
+    if let value = fields["header"] { items.append(.bytes(try value.bytes(limit: Frame.maximumLength), value)) }
     for item in try fields["fields"]?.bounded() ?? [] {
       let isBody = try item.members().contains { $0.key == "body" }
       if isBody, let value = try item.object(["body"])["body"], try !value.bool() { throw value.error("Use true.") }
       items.append(isBody ? .body(item) : .field(item, fixed: nil))
     }
-    if let value = fields["trailer"] { items.append(.octets(try value.octets(limit: Frame.maximumLength), value)) }
+    if let value = fields["trailer"] { items.append(.bytes(try value.bytes(limit: Frame.maximumLength), value)) }
     let bodies = items.filter { if case .body = $0 { true } else { false } }
     if case .body(let second)? = bodies.dropFirst().first { throw second.error("A frame can have only one body.") }
     guard let around = fields["in"] else {
@@ -86,7 +86,7 @@ struct FrameReader {
       case .body:
         hasBody = true
         all += inner
-      case .octets: all.append(item)
+      case .bytes: all.append(item)
       case .field(let entry, let earlier):
         var own = earlier
         if case .string(let name)? = entry.tree["name"]?.kind {
@@ -117,7 +117,7 @@ struct FrameReader {
     var builder = FrameBuilder(name: name)
     for item in items {
       switch item {
-      case .octets(let octets, let entry): try builder.add(.octets(octets), entry)
+      case .bytes(let bytes, let entry): try builder.add(.bytes(bytes), entry)
       case .field(let entry, let fixed): try builder.add(entry, fixed)
       case .body(let entry): throw entry.error("A frame with a body can only be an outer frame (\"in\").")
       }

@@ -13,9 +13,9 @@ package struct NumberLayout: Sendable, Equatable {
   /// Creates the layout of a value format. Returns nil if the format is not a number.
   package init?(_ format: ValueFormat) {
     switch format {
-    case .unsigned(let octets, let order): (kind, width, self.order) = (.unsigned, octets, order)
-    case .signed(let octets, let order): (kind, width, self.order) = (.signed, octets, order)
-    case .float(let octets, let order): (kind, width, self.order) = (.float, octets, order)
+    case .unsigned(let bytes, let order): (kind, width, self.order) = (.unsigned, bytes, order)
+    case .signed(let bytes, let order): (kind, width, self.order) = (.signed, bytes, order)
+    case .float(let bytes, let order): (kind, width, self.order) = (.float, bytes, order)
     case .hex, .utf8, .base64, .auto: return nil
     }
   }
@@ -31,12 +31,12 @@ package struct NumberLayout: Sendable, Equatable {
   }
 
   /// Encodes the lowest `8 * width` bits in the byte order of the layout.
-  func octets(_ bits: UInt64) -> [UInt8] {
+  func bytes(_ bits: UInt64) -> [UInt8] {
     let little = (0..<width).map { UInt8(truncatingIfNeeded: bits >> UInt64(8 * $0)) }
     return order == .little ? little : little.reversed()
   }
 
-  func bits(_ octets: ArraySlice<UInt8>) -> UInt64 { order.number(octets) }
+  func bits(_ bytes: ArraySlice<UInt8>) -> UInt64 { order.number(bytes) }
 
   /// Converts the bits of a signed or unsigned whole number to its value.
   func integer(_ bits: UInt64) -> Int128 {

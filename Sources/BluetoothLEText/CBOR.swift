@@ -114,13 +114,13 @@ extension CBOR {
     case .null: output.append(0xF6)
     case .float(let value):
       output.append(0xFB)
-      Self.append(value.bitPattern, octets: 8, to: &output)
+      Self.append(value.bitPattern, bytes: 8, to: &output)
     }
   }
 
   /// Appends a major type (0–5) and its argument.
   private static func append(_ major: UInt8, _ argument: UInt64, to output: inout [UInt8]) {
-    let (information, octets): (UInt8, Int) =
+    let (information, bytes): (UInt8, Int) =
       switch argument {
       case 0..<24: (UInt8(truncatingIfNeeded: argument), 0)
       case 0...0xFF: (24, 1)
@@ -129,11 +129,11 @@ extension CBOR {
       default: (27, 8)
       }
     output.append(major << 5 | information)
-    append(argument, octets: octets, to: &output)
+    append(argument, bytes: bytes, to: &output)
   }
 
-  private static func append(_ number: UInt64, octets: Int, to output: inout [UInt8]) {
-    for shift in (0..<octets).reversed() { output.append(UInt8(truncatingIfNeeded: number >> UInt64(8 * shift))) }
+  private static func append(_ number: UInt64, bytes: Int, to output: inout [UInt8]) {
+    for shift in (0..<bytes).reversed() { output.append(UInt8(truncatingIfNeeded: number >> UInt64(8 * shift))) }
   }
 }
 

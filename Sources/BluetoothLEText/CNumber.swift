@@ -10,7 +10,7 @@ package struct CNumber: Equatable, Sendable {
   /// - Parameter base: The base, 10 or 16. Nil detects base 16, 8 or 10 from `0x` or `0`.
   package init(_ text: some StringProtocol, base: Int?) {
     var rest = Array(text.utf8)[...]
-    while let octet = rest.first, octet == 0x20 || (0x09...0x0D).contains(octet) { rest = rest.dropFirst() }
+    while let byte = rest.first, byte == 0x20 || (0x09...0x0D).contains(byte) { rest = rest.dropFirst() }
     let isNegative = rest.first == UInt8(ascii: "-")
     if isNegative || rest.first == UInt8(ascii: "+") { rest = rest.dropFirst() }
     let hasPrefix = rest.starts(with: "0x".utf8) || rest.starts(with: "0X".utf8)
@@ -21,7 +21,7 @@ package struct CNumber: Equatable, Sendable {
     }
     var number: Int? = 0
     var count = 0
-    while let octet = rest.first, let digit = Hex.nibble(octet), digit < base {
+    while let byte = rest.first, let digit = Hex.nibble(byte), digit < base {
       let (product, overflows) = (number ?? 0).multipliedReportingOverflow(by: base)
       let (sum, isOver) = product.addingReportingOverflow(isNegative ? -Int(digit) : Int(digit))
       number = number == nil || overflows || isOver ? nil : sum

@@ -36,25 +36,25 @@ package struct CRC: Hashable, Sendable {
     self = found
   }
 
-  package func value(of octets: some Sequence<UInt8>) -> UInt32 { isReflected ? reflected(octets) : straight(octets) }
+  package func value(of bytes: some Sequence<UInt8>) -> UInt32 { isReflected ? reflected(bytes) : straight(bytes) }
 
   private var top: UInt32 { 1 << UInt32(width - 1) }
   private var mask: UInt32 { top | (top - 1) }
 
-  private func straight(_ octets: some Sequence<UInt8>) -> UInt32 {
+  private func straight(_ bytes: some Sequence<UInt8>) -> UInt32 {
     var register = initial
-    for octet in octets {
-      register ^= UInt32(octet) << UInt32(width - 8)
+    for byte in bytes {
+      register ^= UInt32(byte) << UInt32(width - 8)
       for _ in 0..<8 { register = register & top != 0 ? register << 1 ^ polynomial : register << 1 }
     }
     return (register ^ finalXOR) & mask
   }
 
-  private func reflected(_ octets: some Sequence<UInt8>) -> UInt32 {
+  private func reflected(_ bytes: some Sequence<UInt8>) -> UInt32 {
     let mirrored = mirror(polynomial)
     var register = mirror(initial)
-    for octet in octets {
-      register ^= UInt32(octet)
+    for byte in bytes {
+      register ^= UInt32(byte)
       for _ in 0..<8 { register = register & 1 != 0 ? register >> 1 ^ mirrored : register >> 1 }
     }
     return (register ^ finalXOR) & mask

@@ -7,28 +7,28 @@ package struct CRC32: Hashable, Sendable {
 
   /// Adds bytes to the checksum.
   package mutating func add(_ slice: ArraySlice<UInt8>) {
-    let (octets, tables) = (slice.span, Self.tables.span)
+    let (bytes, tables) = (slice.span, Self.tables.span)
     // Check the count once here instead of at each byte.
     guard tables.count == 2048 else { return }
     var state = state
     var index = 0
-    while octets.count &- index >= 8 {
-      state ^= UInt32(octets[index]) | UInt32(octets[index &+ 1]) << 8
-      state ^= UInt32(octets[index &+ 2]) << 16 | UInt32(octets[index &+ 3]) << 24
+    while bytes.count &- index >= 8 {
+      state ^= UInt32(bytes[index]) | UInt32(bytes[index &+ 1]) << 8
+      state ^= UInt32(bytes[index &+ 2]) << 16 | UInt32(bytes[index &+ 3]) << 24
       let first = tables[0x700 &+ Int(state & 0xFF)] ^ tables[0x600 &+ Int(state >> 8 & 0xFF)]
       let second = tables[0x500 &+ Int(state >> 16 & 0xFF)] ^ tables[0x400 &+ Int(state >> 24)]
-      let third = tables[0x300 &+ Int(octets[index &+ 4])] ^ tables[0x200 &+ Int(octets[index &+ 5])]
-      state = first ^ second ^ third ^ tables[0x100 &+ Int(octets[index &+ 6])] ^ tables[Int(octets[index &+ 7])]
+      let third = tables[0x300 &+ Int(bytes[index &+ 4])] ^ tables[0x200 &+ Int(bytes[index &+ 5])]
+      state = first ^ second ^ third ^ tables[0x100 &+ Int(bytes[index &+ 6])] ^ tables[Int(bytes[index &+ 7])]
       index &+= 8
     }
-    while index < octets.count {
-      state = tables[Int((state ^ UInt32(octets[index])) & 0xFF)] ^ (state >> 8)
+    while index < bytes.count {
+      state = tables[Int((state ^ UInt32(bytes[index])) & 0xFF)] ^ (state >> 8)
       index &+= 1
     }
     self.state = state
   }
 
-  package mutating func add(_ octets: [UInt8]) { add(octets[...]) }
+  package mutating func add(_ bytes: [UInt8]) { add(bytes[...]) }
 
   package var value: UInt32 { ~state }
 

@@ -29,18 +29,18 @@ package enum Checksum: Hashable, Sendable {
     return (others + CRC.all.filter { width ?? $0.width == $0.width }.map(\.name)).joined(separator: ", ")
   }
 
-  package func value(of octets: some Sequence<UInt8>) -> UInt32 {
+  package func value(of bytes: some Sequence<UInt8>) -> UInt32 {
     switch self {
-    case .sum8: UInt32(octets.reduce(0, &+))
-    case .sum8Complement: UInt32(0 &- octets.reduce(0, &+))
-    case .xor8: UInt32(octets.reduce(0, ^))
-    case .crc(let crc): crc.value(of: octets)
+    case .sum8: UInt32(bytes.reduce(0, &+))
+    case .sum8Complement: UInt32(0 &- bytes.reduce(0, &+))
+    case .xor8: UInt32(bytes.reduce(0, ^))
+    case .crc(let crc): crc.value(of: bytes)
     }
   }
 
   /// Returns the checksum of a packet as one, two or four bytes in the given byte order.
-  package func octets(of octets: some Sequence<UInt8>, _ order: ByteOrder) -> [UInt8] {
-    let value = value(of: octets)
+  package func bytes(of bytes: some Sequence<UInt8>, _ order: ByteOrder) -> [UInt8] {
+    let value = value(of: bytes)
     let little = (0..<width / 8).map { UInt8(truncatingIfNeeded: value >> UInt32(8 * $0)) }
     return order == .little ? little : little.reversed()
   }

@@ -7,14 +7,14 @@ package enum DisplayText {
   /// Escapes a text, clips it to 60 columns and adds double quotes, for a message.
   package static func quote(_ text: String) -> String { "\"" + clip(escape(text), to: 60) + "\"" }
 
-  package static func escape(_ octets: [UInt8]) -> String { escape(octets[...]) }
+  package static func escape(_ bytes: [UInt8]) -> String { escape(bytes[...]) }
 
   package static func escape(_ text: String) -> String { escape(Array(text.utf8)[...]) }
 
-  package static func escape(_ octets: ArraySlice<UInt8>) -> String {
-    if octets.allSatisfy({ (0x20..<0x7F).contains($0) && $0 != 0x5C }) { return String(decoding: octets, as: UTF8.self) }
+  package static func escape(_ bytes: ArraySlice<UInt8>) -> String {
+    if bytes.allSatisfy({ (0x20..<0x7F).contains($0) && $0 != 0x5C }) { return String(decoding: bytes, as: UTF8.self) }
     var text = ""
-    var rest = octets
+    var rest = bytes
     while let first = rest.first {
       guard let (scalar, count) = scalar(rest) else {
         text += "\\x" + Hex.encode(first)
@@ -36,27 +36,27 @@ package enum DisplayText {
   }
 
   /// Returns whether the bytes are non-empty strict UTF-8 without characters that need an escape. Backslashes count as printable.
-  package static func isPrintable(_ octets: [UInt8]) -> Bool { isPrintable(octets[...]) }
+  package static func isPrintable(_ bytes: [UInt8]) -> Bool { isPrintable(bytes[...]) }
 
-  package static func isPrintable(_ octets: ArraySlice<UInt8>) -> Bool {
+  package static func isPrintable(_ bytes: ArraySlice<UInt8>) -> Bool {
     // Check this first: most values are not text, and end here.
-    if octets.contains(where: { $0 < 0x20 || $0 == 0x7F }) { return false }
-    var rest = octets
+    if bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) { return false }
+    var rest = bytes
     while !rest.isEmpty {
       guard let (scalar, count) = scalar(rest), isSafe(scalar) else { return false }
       rest = rest.dropFirst(count)
     }
-    return !octets.isEmpty
+    return !bytes.isEmpty
   }
 
   /// Returns the bytes without trailing zeros, which fixed-length C strings have.
-  package static func withoutTrailingNULs(_ octets: [UInt8]) -> ArraySlice<UInt8> {
-    octets.prefix((octets.lastIndex { $0 != 0 } ?? -1) + 1)
+  package static func withoutTrailingNULs(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
+    bytes.prefix((bytes.lastIndex { $0 != 0 } ?? -1) + 1)
   }
 
   /// Returns whether the bytes are UTF-8 without overlong forms, surrogates and values above U+10FFFF (Unicode 15 §3.9, table 3-7).
-  package static func isUTF8(_ octets: [UInt8]) -> Bool {
-    var rest = octets[...]
+  package static func isUTF8(_ bytes: [UInt8]) -> Bool {
+    var rest = bytes[...]
     while !rest.isEmpty {
       guard let (_, count) = scalar(rest) else { return false }
       rest = rest.dropFirst(count)
@@ -156,8 +156,8 @@ package enum DisplayText {
   // MARK: Scalars
 
   /// Decodes the first scalar, and returns it with its length in bytes. Returns nil if the bytes do not start with strict UTF-8.
-  private static func scalar(_ octets: ArraySlice<UInt8>) -> (Unicode.Scalar, Int)? {
-    guard let first = octets.first else { return nil }
+  private static func scalar(_ bytes: ArraySlice<UInt8>) -> (Unicode.Scalar, Int)? {
+    guard let first = bytes.first else { return nil }
     let count: Int
     var second: ClosedRange<UInt8> = 0x80...0xBF
     switch first {
@@ -171,12 +171,12 @@ package enum DisplayText {
     case 0xF4: (count, second) = (4, 0x80...0x8F)
     default: return nil
     }
-    let following = octets.dropFirst().prefix(count - 1)
+    let following = bytes.dropFirst().prefix(count - 1)
     guard following.count == count - 1, let next = following.first, second.contains(next) else { return nil }
     var value = UInt32(first) & (0x7F >> UInt32(count))
-    for octet in following {
-      guard octet & 0xC0 == 0x80 else { return nil }
-      value = value << 6 | UInt32(octet & 0x3F)
+    for byte in following {
+      guard byte & 0xC0 == 0x80 else { return nil }
+      value = value << 6 | UInt32(byte & 0x3F)
     }
     return Unicode.Scalar(value).map { ($0, count) }
   }

@@ -20,20 +20,20 @@ package enum Hex {
   }
 
   /// Encodes the lowest bytes of a number in hex, most significant byte first, two digits each.
-  /// - Parameter octets: The number of bytes, 1–8.
-  package static func encode(_ number: UInt64, octets: Int, separator: UInt8? = nil, _ letterCase: LetterCase = .lower) -> String {
-    text(octets, separator, letterCase) { UInt8(truncatingIfNeeded: number >> UInt64(8 * (octets - 1 - $0))) }
+  /// - Parameter bytes: The number of bytes, 1–8.
+  package static func encode(_ number: UInt64, bytes: Int, separator: UInt8? = nil, _ letterCase: LetterCase = .lower) -> String {
+    text(bytes, separator, letterCase) { UInt8(truncatingIfNeeded: number >> UInt64(8 * (bytes - 1 - $0))) }
   }
 
   /// Encodes a 16-bit number as four hex digits.
-  package static func encode(_ number: UInt16) -> String { encode(UInt64(number), octets: 2) }
+  package static func encode(_ number: UInt16) -> String { encode(UInt64(number), bytes: 2) }
 
   /// Encodes a byte as two hex digits.
-  package static func encode(_ octet: UInt8) -> String { encode(UInt64(octet), octets: 1) }
+  package static func encode(_ byte: UInt8) -> String { encode(UInt64(byte), bytes: 1) }
 
   @inline(__always)
-  private static func text(_ count: Int, _ separator: UInt8?, _ letterCase: LetterCase, _ octet: (Int) -> UInt8) -> String {
-    let text = [UInt8](capacity: capacity(count, separator)) { write(count, separator, letterCase, octet, to: &$0) }
+  private static func text(_ count: Int, _ separator: UInt8?, _ letterCase: LetterCase, _ byte: (Int) -> UInt8) -> String {
+    let text = [UInt8](capacity: capacity(count, separator)) { write(count, separator, letterCase, byte, to: &$0) }
     return String(decoding: text, as: UTF8.self)
   }
 
@@ -44,10 +44,10 @@ package enum Hex {
   }
 
   package static func append(
-    _ number: UInt64, octets: Int, separator: UInt8? = nil, _ letterCase: LetterCase = .lower, to text: inout [UInt8]
+    _ number: UInt64, bytes: Int, separator: UInt8? = nil, _ letterCase: LetterCase = .lower, to text: inout [UInt8]
   ) {
-    text.append(addingCapacity: capacity(octets, separator)) {
-      write(octets, separator, letterCase, { UInt8(truncatingIfNeeded: number >> UInt64(8 * (octets - 1 - $0))) }, to: &$0)
+    text.append(addingCapacity: capacity(bytes, separator)) {
+      write(bytes, separator, letterCase, { UInt8(truncatingIfNeeded: number >> UInt64(8 * (bytes - 1 - $0))) }, to: &$0)
     }
   }
 
@@ -55,13 +55,13 @@ package enum Hex {
 
   @inline(__always)
   private static func write(
-    _ count: Int, _ separator: UInt8?, _ letterCase: LetterCase, _ octet: (Int) -> UInt8, to text: inout ByteOutput
+    _ count: Int, _ separator: UInt8?, _ letterCase: LetterCase, _ byte: (Int) -> UInt8, to text: inout ByteOutput
   ) {
     let letters: UInt8 = letterCase == .lower ? 0x57 : 0x37
     for index in 0..<count {
       if let separator, index > 0 { text.append(separator) }
-      let octet = octet(index)
-      let (high, low) = (octet >> 4, octet & 15)
+      let byte = byte(index)
+      let (high, low) = (byte >> 4, byte & 15)
       text.append((high < 10 ? 0x30 : letters) &+ high)
       text.append((low < 10 ? 0x30 : letters) &+ low)
     }

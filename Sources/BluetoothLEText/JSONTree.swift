@@ -106,7 +106,7 @@ private struct Parser {
       case 0x2F:
         guard position + 1 < bytes.count else { throw unexpected("a value") }
         if bytes[position + 1] == 0x2F {
-          while let octet = self.current, octet != 0x0A { advance() }
+          while let byte = self.current, byte != 0x0A { advance() }
         } else if bytes[position + 1] == 0x2A {
           let start = (line, column)
           position += 2

@@ -57,15 +57,15 @@ package struct RecordWriter {
   package mutating func integer(_ key: Text, _ value: UInt16) { integer(key, Int(value)) }
 
   /// Writes bytes as a string of hex digits.
-  package mutating func hex(_ key: Text, _ octets: [UInt8]) {
+  package mutating func hex(_ key: Text, _ bytes: [UInt8]) {
     self.key(key)
-    quoted { Hex.append(octets, to: &$0) }
+    quoted { Hex.append(bytes, to: &$0) }
   }
 
-  /// Writes the lowest `octets` bytes of a number as a string of hex digits, most significant byte first.
-  package mutating func hex(_ key: Text, _ number: UInt64, octets: Int, separator: UInt8? = nil, _ letterCase: Hex.LetterCase = .lower) {
+  /// Writes the lowest `bytes` bytes of a number as a string of hex digits, most significant byte first.
+  package mutating func hex(_ key: Text, _ number: UInt64, bytes: Int, separator: UInt8? = nil, _ letterCase: Hex.LetterCase = .lower) {
     self.key(key)
-    quoted { Hex.append(number, octets: octets, separator: separator, letterCase, to: &$0) }
+    quoted { Hex.append(number, bytes: bytes, separator: separator, letterCase, to: &$0) }
   }
 
   /// Writes a time as a string (RFC 3339, milliseconds; UTC unless `times` has another form).
@@ -177,7 +177,7 @@ package struct RecordWriter {
     switch value.content {
     case .literal(let text): quoted { $0.append(contentsOf: text.utf8) }
     case .text(let text): self.text(text)
-    case .hex(let number, let octets): quoted { Hex.append(number, octets: octets, to: &$0) }
+    case .hex(let number, let bytes): quoted { Hex.append(number, bytes: bytes, to: &$0) }
     }
   }
 
@@ -223,7 +223,7 @@ package struct RecordWriter {
     if Self.isPlain(value.utf8.span) {
       bytes.append(contentsOf: value.utf8)
     } else {
-      for scalar in value.unicodeScalars { isSafe(scalar) ? octets(scalar.utf8) : escape(scalar) }
+      for scalar in value.unicodeScalars { isSafe(scalar) ? bytes(scalar.utf8) : escape(scalar) }
     }
     bytes.append(UInt8(ascii: "\""))
   }
@@ -237,14 +237,14 @@ package struct RecordWriter {
   }
 
   /// Returns whether the bytes are printable ASCII without quotation marks and backslashes.
-  static func isPlain(_ octets: Span<UInt8>) -> Bool {
+  static func isPlain(_ bytes: Span<UInt8>) -> Bool {
     // Without branches in the loop, the CPU compares many bytes at a time.
     var others: UInt8 = 0
-    for index in octets.indices {
-      let octet = octets[index]
-      others |= octet &- 0x20 < 0x5F ? 0 : 1
-      others |= octet == 0x22 ? 1 : 0
-      others |= octet == 0x5C ? 1 : 0
+    for index in bytes.indices {
+      let byte = bytes[index]
+      others |= byte &- 0x20 < 0x5F ? 0 : 1
+      others |= byte == 0x22 ? 1 : 0
+      others |= byte == 0x5C ? 1 : 0
     }
     return others == 0
   }
@@ -260,11 +260,11 @@ package struct RecordWriter {
   private mutating func escape(_ scalar: Unicode.Scalar) {
     for unit in scalar.utf16 {
       raw("\\u")
-      Hex.append(UInt64(unit), octets: 2, to: &bytes)
+      Hex.append(UInt64(unit), bytes: 2, to: &bytes)
     }
   }
 
-  private mutating func octets(_ text: some Sequence<UInt8>) {
+  private mutating func bytes(_ text: some Sequence<UInt8>) {
     for byte in text {
       switch byte {
       case UInt8(ascii: "\""), UInt8(ascii: "\\"):
@@ -275,7 +275,7 @@ package struct RecordWriter {
       case 0x09: raw("\\t")
       case 0..<0x20, 0x7F:
         raw("\\u00")
-        Hex.append(UInt64(byte), octets: 1, to: &bytes)
+        Hex.append(UInt64(byte), bytes: 1, to: &bytes)
       default: bytes.append(byte)
       }
     }
@@ -302,13 +302,13 @@ package struct RecordWriter {
     /// Creates a text that may contain any characters.
     package init(_ text: String) { content = .text(text) }
 
-    /// Creates a text of the lowest `octets` bytes of a number in hex, most significant byte first, two digits each.
-    package init(hex number: UInt64, octets: Int) { content = .hex(number, octets) }
+    /// Creates a text of the lowest `bytes` bytes of a number in hex, most significant byte first, two digits each.
+    package init(hex number: UInt64, bytes: Int) { content = .hex(number, bytes) }
 
     var string: String {
       switch content {
       case .literal(let text), .text(let text): text
-      case .hex(let number, let octets): Hex.encode(number, octets: octets)
+      case .hex(let number, let bytes): Hex.encode(number, bytes: bytes)
       }
     }
   }

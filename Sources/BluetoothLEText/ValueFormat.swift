@@ -7,11 +7,11 @@ package enum ValueFormat: Hashable, Sendable {
   /// An automatic format. It parses hex. It shows two or more printable bytes as text, and other bytes as hex.
   case auto
   /// An unsigned integer of 1, 2, 3, 4 or 8 bytes.
-  case unsigned(octets: Int, ByteOrder)
+  case unsigned(bytes: Int, ByteOrder)
   /// A signed integer (two's complement) of 1, 2, 3, 4 or 8 bytes.
-  case signed(octets: Int, ByteOrder)
+  case signed(bytes: Int, ByteOrder)
   /// A floating-point number (IEEE 754) of 4 or 8 bytes.
-  case float(octets: Int, ByteOrder)
+  case float(bytes: Int, ByteOrder)
 
   /// The names of all formats, in the order of the manual.
   package static let choices = """
@@ -46,24 +46,24 @@ package enum ValueFormat: Hashable, Sendable {
     case "utf8": return .utf8
     case "base64": return .base64
     case "auto": return .auto
-    case "u8": return .unsigned(octets: 1, .little)
-    case "i8": return .signed(octets: 1, .little)
+    case "u8": return .unsigned(bytes: 1, .little)
+    case "i8": return .signed(bytes: 1, .little)
     default: break
     }
     guard name.utf8.count == 5, let order: ByteOrder = name.hasSuffix("le") ? .little : name.hasSuffix("be") ? .big : nil else {
       return nil
     }
     return switch name.dropLast(2) {
-    case "u16": .unsigned(octets: 2, order)
-    case "u24": .unsigned(octets: 3, order)
-    case "u32": .unsigned(octets: 4, order)
-    case "u64": .unsigned(octets: 8, order)
-    case "i16": .signed(octets: 2, order)
-    case "i24": .signed(octets: 3, order)
-    case "i32": .signed(octets: 4, order)
-    case "i64": .signed(octets: 8, order)
-    case "f32": .float(octets: 4, order)
-    case "f64": .float(octets: 8, order)
+    case "u16": .unsigned(bytes: 2, order)
+    case "u24": .unsigned(bytes: 3, order)
+    case "u32": .unsigned(bytes: 4, order)
+    case "u64": .unsigned(bytes: 8, order)
+    case "i16": .signed(bytes: 2, order)
+    case "i24": .signed(bytes: 3, order)
+    case "i32": .signed(bytes: 4, order)
+    case "i64": .signed(bytes: 8, order)
+    case "f32": .float(bytes: 4, order)
+    case "f64": .float(bytes: 8, order)
     default: nil
     }
   }
@@ -75,13 +75,13 @@ package enum ValueFormat: Hashable, Sendable {
     case .utf8: "utf8"
     case .base64: "base64"
     case .auto: "auto"
-    case .unsigned(let octets, let order): "u\(octets * 8)" + Self.suffix(octets, order)
-    case .signed(let octets, let order): "i\(octets * 8)" + Self.suffix(octets, order)
-    case .float(let octets, let order): "f\(octets * 8)" + Self.suffix(octets, order)
+    case .unsigned(let bytes, let order): "u\(bytes * 8)" + Self.suffix(bytes, order)
+    case .signed(let bytes, let order): "i\(bytes * 8)" + Self.suffix(bytes, order)
+    case .float(let bytes, let order): "f\(bytes * 8)" + Self.suffix(bytes, order)
     }
   }
 
-  private static func suffix(_ octets: Int, _ order: ByteOrder) -> String { octets == 1 ? "" : order == .little ? "le" : "be" }
+  private static func suffix(_ bytes: Int, _ order: ByteOrder) -> String { bytes == 1 ? "" : order == .little ? "le" : "be" }
 
   // MARK: Typing
 
@@ -113,16 +113,16 @@ package enum ValueFormat: Hashable, Sendable {
 
   private func field(_ word: String, column: Int) throws(ValueFormatError) -> [UInt8] {
     switch self {
-    case .float(let octets, let order):
+    case .float(let bytes, let order):
       let isPlain = word.utf8.allSatisfy { $0 < 0x80 }
       guard isPlain, let value = Double(word) else { throw ValueFormatError.notANumber(word, column: column, self) }
       // A finite text that is read as infinite is too large.
       guard value.isFinite || word.lowercased().contains("n") else { throw ValueFormatError.outOfRange(word, column: column, self) }
-      if octets == 8 { return Self.bytes(value.bitPattern, 8, order) }
+      if bytes == 8 { return Self.bytes(value.bitPattern, 8, order) }
       let narrow = Float(value)
       guard narrow.isInfinite == value.isInfinite else { throw ValueFormatError.outOfRange(word, column: column, self) }
       return Self.bytes(UInt64(narrow.bitPattern), 4, order)
-    case .unsigned(let octets, let order), .signed(let octets, let order):
+    case .unsigned(let bytes, let order), .signed(let bytes, let order):
       let isNegative = word.utf8.first == 0x2D
       let digits = isNegative ? word.dropFirst() : word[...]
       let isHex = digits.hasPrefix("0x") || digits.hasPrefix("0X")
@@ -134,7 +134,7 @@ package enum ValueFormat: Hashable, Sendable {
       guard let magnitude = UInt64(number, radix: isHex ? 16 : 10) else { throw ValueFormatError.outOfRange(word, column: column, self) }
       let limit = isNegative ? lowest : highest
       guard magnitude <= limit else { throw ValueFormatError.outOfRange(word, column: column, self) }
-      return Self.bytes(isNegative ? 0 &- magnitude : magnitude, octets, order)
+      return Self.bytes(isNegative ? 0 &- magnitude : magnitude, bytes, order)
     case .hex, .utf8, .base64, .auto: return []
     }
   }
@@ -142,8 +142,8 @@ package enum ValueFormat: Hashable, Sendable {
   /// The largest number of an integer format. It is 0 for other formats.
   private var highest: UInt64 {
     switch self {
-    case .unsigned(let octets, _): UInt64.max >> (64 - 8 * UInt64(octets))
-    case .signed(let octets, _): UInt64.max >> (65 - 8 * UInt64(octets))
+    case .unsigned(let bytes, _): UInt64.max >> (64 - 8 * UInt64(bytes))
+    case .signed(let bytes, _): UInt64.max >> (65 - 8 * UInt64(bytes))
     default: 0
     }
   }
@@ -154,16 +154,16 @@ package enum ValueFormat: Hashable, Sendable {
   /// The range of the numbers of a format as text, such as `0–255` or `-128 to 127`. Nil for formats that are not numbers.
   package var range: String? {
     switch self {
-    case .float(let octets, _):
-      let greatest = octets == 4 ? "\(Float.greatestFiniteMagnitude)" : "\(Double.greatestFiniteMagnitude)"
+    case .float(let bytes, _):
+      let greatest = bytes == 4 ? "\(Float.greatestFiniteMagnitude)" : "\(Double.greatestFiniteMagnitude)"
       return "-\(greatest) to \(greatest)"
     case .unsigned, .signed: return lowest == 0 ? "0–\(highest)" : "-\(lowest) to \(highest)"
     case .hex, .utf8, .base64, .auto: return nil
     }
   }
 
-  static func bytes(_ value: UInt64, _ octets: Int, _ order: ByteOrder) -> [UInt8] {
-    let little = (0..<octets).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
+  static func bytes(_ value: UInt64, _ bytes: Int, _ order: ByteOrder) -> [UInt8] {
+    let little = (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
     return order == .little ? little : little.reversed()
   }
 
@@ -186,9 +186,9 @@ package enum ValueFormat: Hashable, Sendable {
   }
 
   /// The number of bytes in one number. Nil for formats that are not numbers.
-  package var numberOctets: Int? {
+  package var numberBytes: Int? {
     switch self {
-    case .unsigned(let octets, _), .signed(let octets, _), .float(let octets, _): octets
+    case .unsigned(let bytes, _), .signed(let bytes, _), .float(let bytes, _): bytes
     case .hex, .utf8, .base64, .auto: nil
     }
   }
@@ -196,16 +196,16 @@ package enum ValueFormat: Hashable, Sendable {
   /// Decodes the numbers in a value as decimal text. Nil for other formats, and if the length is not a multiple of the format's width.
   package func numbers(_ value: [UInt8]) -> [String]? {
     switch self {
-    case .unsigned(let octets, let order):
-      return fields(value, octets, order) { String($0) }
-    case .signed(let octets, let order):
-      return fields(value, octets, order) { number in
-        let shift = 64 - 8 * Int64(octets)
+    case .unsigned(let bytes, let order):
+      return fields(value, bytes, order) { String($0) }
+    case .signed(let bytes, let order):
+      return fields(value, bytes, order) { number in
+        let shift = 64 - 8 * Int64(bytes)
         return String((Int64(bitPattern: number) << shift) >> shift)
       }
-    case .float(let octets, let order):
-      return fields(value, octets, order) { bits in
-        octets == 4 ? Self.text(Float(bitPattern: UInt32(truncatingIfNeeded: bits))) : Self.text(Double(bitPattern: bits))
+    case .float(let bytes, let order):
+      return fields(value, bytes, order) { bits in
+        bytes == 4 ? Self.text(Float(bitPattern: UInt32(truncatingIfNeeded: bits))) : Self.text(Double(bitPattern: bits))
       }
     case .hex, .utf8, .base64, .auto: return nil
     }
@@ -216,11 +216,11 @@ package enum ValueFormat: Hashable, Sendable {
     number.isNaN ? "nan" : number.description
   }
 
-  private func fields(_ value: [UInt8], _ octets: Int, _ order: ByteOrder, _ show: (UInt64) -> String) -> [String]? {
-    guard octets > 0, value.count.isMultiple(of: octets) else { return nil }
+  private func fields(_ value: [UInt8], _ bytes: Int, _ order: ByteOrder, _ show: (UInt64) -> String) -> [String]? {
+    guard bytes > 0, value.count.isMultiple(of: bytes) else { return nil }
     var words: [String] = []
-    for start in stride(from: 0, to: value.count, by: octets) {
-      words.append(show(order.number(value[start..<start + octets])))
+    for start in stride(from: 0, to: value.count, by: bytes) {
+      words.append(show(order.number(value[start..<start + bytes])))
     }
     return words
   }
@@ -260,24 +260,24 @@ package enum ValueFormatError: Error, Equatable, Sendable, CustomStringConvertib
 /// The conversion between integers and bytes.
 extension ValueFormat {
   /// Encodes a number as its lowest bytes, or as the nearest float. Text formats yield no bytes.
-  package func octets(of number: Int64) -> [UInt8] {
+  package func bytes(of number: Int64) -> [UInt8] {
     switch self {
-    case .unsigned(let octets, let order), .signed(let octets, let order): return Self.bytes(UInt64(bitPattern: number), octets, order)
-    case .float(let octets, let order):
-      return Self.bytes(octets == 8 ? Double(number).bitPattern : UInt64(Float(number).bitPattern), octets, order)
+    case .unsigned(let bytes, let order), .signed(let bytes, let order): return Self.bytes(UInt64(bitPattern: number), bytes, order)
+    case .float(let bytes, let order):
+      return Self.bytes(bytes == 8 ? Double(number).bitPattern : UInt64(Float(number).bitPattern), bytes, order)
     case .hex, .utf8, .base64, .auto: return []
     }
   }
 
   /// Decodes the first bytes as an integer. Missing bytes count as zeros. Formats that are not integers yield 0. Decodes `u64` as two's
   /// complement.
-  package func number(in octets: [UInt8]) -> Int64 {
+  package func number(in bytes: [UInt8]) -> Int64 {
     guard case .unsigned(let width, let order) = self else {
       guard case .signed(let width, let order) = self else { return 0 }
       let shift = Int64(64 - 8 * width)
-      return (Self.unsigned(octets: width, order).number(in: octets) << shift) >> shift
+      return (Self.unsigned(bytes: width, order).number(in: bytes) << shift) >> shift
     }
-    let padded = octets.prefix(width) + Array(repeating: 0, count: max(0, width - octets.count))
+    let padded = bytes.prefix(width) + Array(repeating: 0, count: max(0, width - bytes.count))
     let bits = order == .big ? Array(padded) : padded.reversed()
     return Int64(bitPattern: bits.reduce(0) { $0 << 8 | UInt64($1) })
   }

@@ -9,14 +9,14 @@ package enum XMLText {
   package static func attribute(_ text: String) -> String { escape(text, inAttribute: true) }
 
   private static func escape(_ text: String, inAttribute: Bool) -> String {
-    let octets = Array(text.utf8)
+    let bytes = Array(text.utf8)
     var escaped: [UInt8] = []
-    escaped.reserveCapacity(octets.count + 16)
+    escaped.reserveCapacity(bytes.count + 16)
     var index = 0
-    while index < octets.count {
-      let octet = octets[index]
+    while index < bytes.count {
+      let byte = bytes[index]
       index += 1
-      switch octet {
+      switch byte {
       case UInt8(ascii: "&"): escaped += "&amp;".utf8
       case UInt8(ascii: "<"): escaped += "&lt;".utf8
       // `]]>` must not appear in text (§2.4).
@@ -26,14 +26,14 @@ package enum XMLText {
       // A parser converts line ends in attributes to spaces (§3.3.3), and carriage returns to line feeds (§2.11).
       case 0x0D,
         0x09 where inAttribute, 0x0A where inAttribute:
-        escaped += "&#\(octet);".utf8
-      case 0x09, 0x0A: escaped.append(octet)
-      case ..<0x20: escaped += "\\u{\(String(octet, radix: 16))}".utf8
+        escaped += "&#\(byte);".utf8
+      case 0x09, 0x0A: escaped.append(byte)
+      case ..<0x20: escaped += "\\u{\(String(byte, radix: 16))}".utf8
       // U+FFFE and U+FFFF in UTF-8. A String cannot contain surrogates.
-      case 0xEF where index + 1 < octets.count && octets[index] == 0xBF && octets[index + 1] >= 0xBE:
-        escaped += (octets[index + 1] == 0xBE ? "\\u{fffe}" : "\\u{ffff}").utf8
+      case 0xEF where index + 1 < bytes.count && bytes[index] == 0xBF && bytes[index + 1] >= 0xBE:
+        escaped += (bytes[index + 1] == 0xBE ? "\\u{fffe}" : "\\u{ffff}").utf8
         index += 2
-      default: escaped.append(octet)
+      default: escaped.append(byte)
       }
     }
     return String(decoding: escaped, as: UTF8.self)

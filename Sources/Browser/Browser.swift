@@ -182,7 +182,7 @@ struct Browser {
     let lines: [Frame.Line]
     if let (list, values, facts) = shownHistory {
       lines = list.visible(values, rows: box.inside).map { value in
-        let text = TreePane.value(.success(value.octets), facts, renderer)
+        let text = TreePane.value(.success(value.bytes), facts, renderer)
         return renderer.line([Span(renderer.time(value.time) + "  ", .dim)] + text, width: box.width - 2)
       }
       right = [Span(values.total > values.count ? "last \(values.count) of \(values.total) values" : values.count.counted("value"), .dim)]

@@ -173,9 +173,9 @@ extension BrowserSession {
 
   /// Observes the PDUs, notes, received values and the end of a connection.
   func observe(_ client: Client) {
-    client.onPDU = { [weak self, weak client] direction, octets in
+    client.onPDU = { [weak self, weak client] direction, bytes in
       guard let self, let client, let peer = peer(of: client) else { return }
-      browser.log.add(direction, octets, of: peer, at: now)
+      browser.log.add(direction, bytes, of: peer, at: now)
       if browser.showsLog { changed() }
     }
     client.onNote = { [weak self, weak client] note in

@@ -61,9 +61,9 @@ struct BrowserLog {
       switch entry.content {
       case .note(let text): spans.append(Span(renderer.message(text)))
       case .problem(let text): spans.append(Span(renderer.message(text), .red))
-      case .pdu(let direction, let octets, let handle, let elapsed):
+      case .pdu(let direction, let bytes, let handle, let elapsed):
         spans.append(direction == .sent ? Span("→ ", .cyan) : Span("← ", .green))
-        spans.append(Span(renderer.message(Self.text(octets, handle, of: entry.peer.flatMap { devices.peers[$0] }))))
+        spans.append(Span(renderer.message(Self.text(bytes, handle, of: entry.peer.flatMap { devices.peers[$0] }))))
         if let elapsed { spans.append(Span("  (\(elapsed / 1_000_000) ms)", .dim)) }
       }
       return renderer.line(spans, width: box.width - 2)
@@ -77,24 +77,24 @@ struct BrowserLog {
   private static func text(_ pdu: [UInt8], _ handle: AttributeHandle?, of peer: BrowserPeer?) -> String {
     guard let parsed = try? PDU(parsing: pdu) else { return "malformed \(Hex.encode(pdu))" }
     let attribute = handle.flatMap { peer?.tree.table?.attribute(at: $0) }
-    func value(_ octets: [UInt8]) -> String {
-      if octets.isEmpty { return "(empty)" }
+    func value(_ bytes: [UInt8]) -> String {
+      if bytes.isEmpty { return "(empty)" }
       if case .characteristic(let item, _)? = attribute, let facts = peer?.facts(item) {
-        return ValueText.displayText(octets, of: facts.characteristic.uuid, formats: facts.formats)
+        return ValueText.displayText(bytes, of: facts.characteristic.uuid, formats: facts.formats)
       }
-      return ValueText.displayText(octets, of: attribute?.uuid)
+      return ValueText.displayText(bytes, of: attribute?.uuid)
     }
     func named(_ handle: AttributeHandle) -> String { "\(handle)" + (attribute?.uuid.map { " \($0)" } ?? "") }
     let name = (pdu.first.map { ATTOpcode(rawValue: $0).description } ?? "").lowercased().replacing("handle value ", with: "")
     switch parsed {
     case .request(.read(let handle)): return "\(name) \(named(handle))"
     case .request(.readBlob(let handle, let offset)): return "\(name) \(named(handle)) from \(offset)"
-    case .request(.write(let handle, let octets)), .command(.write(let handle, let octets)):
-      return "\(name) \(named(handle))  \(value(octets))"
-    case .request(.prepareWrite(let handle, let offset, let octets)), .response(.prepareWrite(let handle, let offset, let octets)):
-      return "\(name) \(named(handle)) at \(offset)  \(Hex.encode(octets))"
-    case .response(.read(let octets)): return "\(name)  \(value(octets))"
-    case .response(.readBlob(let octets)): return "\(name)  \(Hex.encode(octets))"
+    case .request(.write(let handle, let bytes)), .command(.write(let handle, let bytes)):
+      return "\(name) \(named(handle))  \(value(bytes))"
+    case .request(.prepareWrite(let handle, let offset, let bytes)), .response(.prepareWrite(let handle, let offset, let bytes)):
+      return "\(name) \(named(handle)) at \(offset)  \(Hex.encode(bytes))"
+    case .response(.read(let bytes)): return "\(name)  \(value(bytes))"
+    case .response(.readBlob(let bytes)): return "\(name)  \(Hex.encode(bytes))"
     case .response(.error(let request, let handle, let code)):
       return "\(name) to \(request.description.lowercased()) \(handle): \(code)"
     case .unsolicited(.notification(let item)), .unsolicited(.indication(let item)):

@@ -53,9 +53,9 @@ struct BrowserPeer {
   mutating func receive(_ value: Result<[UInt8], any Error>, of handle: AttributeHandle, at time: Int64) {
     values[handle] = value
     times[handle] = time
-    guard case .success(let octets) = value, case .characteristic(let item, _)? = tree.table?.attribute(at: handle) else { return }
-    received[handle, default: Ring(capacity: ValueHistory.limit)].append((time, octets))
-    guard let number = ValueNumbers.main(octets, of: item.uuid, formats: facts(item).formats)
+    guard case .success(let bytes) = value, case .characteristic(let item, _)? = tree.table?.attribute(at: handle) else { return }
+    received[handle, default: Ring(capacity: ValueHistory.limit)].append((time, bytes))
+    guard let number = ValueNumbers.main(bytes, of: item.uuid, formats: facts(item).formats)
     else { return }
     histories[handle, default: SampleHistory()].add(number, at: time)
   }

@@ -172,7 +172,7 @@ final class BrowserSession {
     case .disconnect(let peer): spawn { await $0.disconnect(peer) }
     case .read(let peer, let handle): request(peer) { try await $0.read(handle, from: $1) }
     case .readAll(let peer): request(peer) { try await $0.readAll(from: $1) }
-    case .write(let peer, let handle, let octets, let mode): request(peer) { try await $0.write(octets, to: handle, mode, on: $1) }
+    case .write(let peer, let handle, let bytes, let mode): request(peer) { try await $0.write(bytes, to: handle, mode, on: $1) }
     case .subscribe(let peer, let handle): request(peer) { try await $0.subscribe(handle, on: $1) }
     case .unsubscribe(let peer, let handle): request(peer) { try await $0.unsubscribe(handle, on: $1) }
     case .copy(let text):
@@ -318,15 +318,15 @@ final class BrowserSession {
     return value
   }
 
-  func write(_ octets: [UInt8], to handle: AttributeHandle, _ mode: WriteMode, on connection: Connection) async throws {
+  func write(_ bytes: [UInt8], to handle: AttributeHandle, _ mode: WriteMode, on connection: Connection) async throws {
     let client = connection.client
     let attribute = client.table?.attribute(at: handle)
-    let plan = try WriteProcedure(value: octets.count, properties: attribute?.properties, mtu: client.mtu, mode: mode)
+    let plan = try WriteProcedure(value: bytes.count, properties: attribute?.properties, mtu: client.mtu, mode: mode)
     var pacing = WritePacing()
     pacing.provesArrival = true
-    try await client.send(octets, to: handle, plan: plan, pacing: pacing)
+    try await client.send(bytes, to: handle, plan: plan, pacing: pacing)
     note(
-      "Wrote \(Quantity.octets(octets.count)) to \(attribute?.uuid?.description ?? handle.description) by \(plan.mode.rawValue), in "
+      "Wrote \(Quantity.bytes(bytes.count)) to \(attribute?.uuid?.description ?? handle.description) by \(plan.mode.rawValue), in "
         + Quantity.segments(plan.segments.count), of: row(of: connection))
     // Read the value back, because the device may store something else.
     if attribute?.properties?.contains(.read) ?? true { _ = try await take(handle, from: connection) }

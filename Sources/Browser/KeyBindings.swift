@@ -291,14 +291,14 @@ extension Browser {
     switch form.handle(key) {
     case .editing: overlay = .form(form)
     case .cancelled: overlay = nil
-    case .write(let octets, let written):
+    case .write(let bytes, let written):
       overlay = nil
       let handle = form.attribute.handle
       var earlier = devices.peers[form.peer]?.written[handle] ?? []
       earlier.removeAll { $0 == written }
       devices.peers[form.peer]?.written[handle] = earlier.suffix(49) + [written]
       devices.peers[form.peer]?.wroteLast.insert(handle)
-      return started(form.peer, .write(form.peer, handle, octets, written.mode))
+      return started(form.peer, .write(form.peer, handle, bytes, written.mode))
     }
     return []
   }

@@ -45,4 +45,4 @@ struct SampleHistory {
 }
 
 /// A value that the browser read or received. The time is in nanoseconds since 1970-01-01T00:00:00Z.
-typealias ReceivedValue = (time: Int64, octets: [UInt8])
+typealias ReceivedValue = (time: Int64, bytes: [UInt8])

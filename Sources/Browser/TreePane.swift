@@ -145,12 +145,12 @@ struct TreePane {
   /// Returns the meaning of a value followed by its bytes in hex, or the error of the read. Returns no spans for an unread value.
   static func value(_ value: Result<[UInt8], any Error>?, _ facts: CharacteristicFacts, _ renderer: LineRenderer) -> [Span] {
     switch value {
-    case .success(let octets)?:
-      if octets.isEmpty { return [Span("(empty)", .dim)] }
-      let hex = Hex.encode(octets)
+    case .success(let bytes)?:
+      if bytes.isEmpty { return [Span("(empty)", .dim)] }
+      let hex = Hex.encode(bytes)
       let meaning =
-        DecodedText.text(octets, of: facts.characteristic.uuid, formats: facts.formats)
-        ?? DecodedText.plain(octets).flatMap { octets.count > 1 ? "\"\(renderer.safe($0))\"" : nil }
+        DecodedText.text(bytes, of: facts.characteristic.uuid, formats: facts.formats)
+        ?? DecodedText.plain(bytes).flatMap { bytes.count > 1 ? "\"\(renderer.safe($0))\"" : nil }
       guard let meaning else { return [Span(hex)] }
       return [Span(renderer.message(meaning), .bold), Span("  " + hex, .dim)]
     case .failure(let error)?: return [Span(renderer.message("(\(Failure(error).word))"), .yellow)]
@@ -181,23 +181,23 @@ struct TreePane {
           Span(name(item.uuid) + own, .bold), Span("\(suffix(item.uuid))  \(item.valueHandle)  "),
           Span(Self.properties(item.properties), .dim),
         ])
-      ] + octets(peer.values[item.valueHandle]) { DecodedText.text($0, of: item.uuid, formats: facts.formats) }
+      ] + bytes(peer.values[item.valueHandle]) { DecodedText.text($0, of: item.uuid, formats: facts.formats) }
     case .descriptor(let item, let owner, _):
       let facts = peer.facts(owner)
       return [
         line([Span(name(item.uuid), .bold), Span("\(suffix(item.uuid))  \(item.handle)")])
-      ] + octets(peer.values[item.handle]) { _ in facts.text(item) }
+      ] + bytes(peer.values[item.handle]) { _ in facts.text(item) }
     }
   }
 
-  private func octets(_ value: Result<[UInt8], any Error>?, _ meaning: ([UInt8]) -> String?) -> [Frame.Line] {
+  private func bytes(_ value: Result<[UInt8], any Error>?, _ meaning: ([UInt8]) -> String?) -> [Frame.Line] {
     switch value {
-    case .success(let octets)?:
-      let text = meaning(octets) ?? DecodedText.plain(octets).map { "\"\(renderer.safe($0))\"" } ?? ""
-      let hex = octets.isEmpty ? "(empty)" : octets.map { Hex.encode([$0]) }.joined(separator: " ")
+    case .success(let bytes)?:
+      let text = meaning(bytes) ?? DecodedText.plain(bytes).map { "\"\(renderer.safe($0))\"" } ?? ""
+      let hex = bytes.isEmpty ? "(empty)" : bytes.map { Hex.encode([$0]) }.joined(separator: " ")
       return [
         line([Span(renderer.message(text))]),
-        line([Span(hex, .dim)], right: octets.count > 8 ? [Span("\(octets.count) bytes", .dim)] : []),
+        line([Span(hex, .dim)], right: bytes.count > 8 ? [Span("\(bytes.count) bytes", .dim)] : []),
       ]
     case .failure(let error)?: return [line([Span(renderer.message(Failure(error).message), .yellow)])]
     case nil: return []

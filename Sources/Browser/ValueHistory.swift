@@ -36,8 +36,8 @@ struct ValueHistory: Equatable {
         json.string("name", device.raw)
         json.uuid("uuid", uuid)
         json.integer("handle", handle.number)
-        json.hex("value", value.octets)
-        DecodedRecord.writeWithText(&json, value.octets, of: uuid, formats: facts.formats)
+        json.hex("value", value.bytes)
+        DecodedRecord.writeWithText(&json, value.bytes, of: uuid, formats: facts.formats)
       }
       // Only a template can name an unknown field.
       text += (try? rows.text(of: record)) ?? ""

@@ -36,7 +36,7 @@ struct WriteForm: Equatable {
   }
 
   /// The bytes of the typed value, or the error if the text does not fit the format.
-  var octets: Result<[UInt8], any Error> {
+  var bytes: Result<[UInt8], any Error> {
     let text = value.text
     return Result { text.isEmpty ? [] : try ValueFormat(format).parse(text) }
   }
@@ -54,17 +54,17 @@ struct WriteForm: Equatable {
   }
 
   private mutating func send() -> Outcome {
-    switch octets {
+    switch bytes {
     case .failure(let error):
       problem = Failure(error).message
       return .editing
-    case .success(let octets):
-      if octets.isEmpty, !isEmptyMeant {
+    case .success(let bytes):
+      if bytes.isEmpty, !isEmptyMeant {
         isEmptyMeant = true
         problem = "The value is empty. Press Enter again to write it."
         return .editing
       }
-      return .write(octets, WrittenValue(format: format, text: value.text, mode: mode))
+      return .write(bytes, WrittenValue(format: format, text: value.text, mode: mode))
     }
   }
 
@@ -155,10 +155,10 @@ struct WriteForm: Equatable {
 
   /// Returns the typed value as hex bytes, or the error if the text does not fit the format.
   private func preview(_ renderer: LineRenderer) -> [Span] {
-    switch octets {
-    case .success(let octets):
-      let hex = octets.prefix(64).map { Hex.encode([$0]) }.joined(separator: " ")
-      return [Span("  " + Quantity.octets(octets.count), .dim), Span(octets.isEmpty ? "" : "  " + hex)]
+    switch bytes {
+    case .success(let bytes):
+      let hex = bytes.prefix(64).map { Hex.encode([$0]) }.joined(separator: " ")
+      return [Span("  " + Quantity.bytes(bytes.count), .dim), Span(bytes.isEmpty ? "" : "  " + hex)]
     case .failure(let error):
       // The value may be incomplete, so this is not a problem before Enter.
       return [Span("  " + renderer.message(Failure(error).message), .dim)]

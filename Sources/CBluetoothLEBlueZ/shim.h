@@ -43,6 +43,6 @@ static inline int shim_le_links(int socket, uint16_t adapter, bdaddr_t *addresse
 }
 
 // On Bluetooth sockets the room that is left in the send buffer (the reverse of TCP), or perhaps, one day, what is used of it.
-static inline int shim_output_queue(int socket, int *octets) { return ioctl(socket, TIOCOUTQ, octets); }
+static inline int shim_output_queue(int socket, int *bytes) { return ioctl(socket, TIOCOUTQ, bytes); }
 
 #endif

@@ -31,7 +31,7 @@ static inline shim_block shim_aes128(shim_block key, shim_block block) {
   return result;
 }
 
-// A 128-bit number as a block, most significant octet first, and back.
+// A 128-bit number as a block, most significant byte first, and back.
 static inline shim_block shim_block_of(uint64_t high, uint64_t low) {
   uint64_t halves[2] = {__builtin_bswap64(high), __builtin_bswap64(low)};
   shim_block block;
@@ -166,19 +166,19 @@ static inline const shim_functions *shim_library(void) {
 
 static inline int shim_library_is_available(void) { return shim_library() != NULL; }
 
-// One HMAC-SHA-256 that is being computed: 0 where it cannot be. `key` is up to four blocks, of which `octets` count. Everything that was begun is
+// One HMAC-SHA-256 that is being computed: 0 where it cannot be. `key` is up to four blocks, of which `bytes` count. Everything that was begun is
 // ended.
-static inline uintptr_t shim_mac_begin(shim_block key0, shim_block key1, shim_block key2, shim_block key3, int octets) {
+static inline uintptr_t shim_mac_begin(shim_block key0, shim_block key1, shim_block key2, shim_block key3, int bytes) {
   const shim_functions *library = shim_library();
   shim_block key[4] = {key0, key1, key2, key3};
   EVP_MAC_CTX *context = NULL;
-  if (!library || octets < 0 || octets > (int)sizeof key) return 0;
+  if (!library || bytes < 0 || bytes > (int)sizeof key) return 0;
   EVP_MAC *algorithm = library->fetch(NULL, "HMAC", NULL);
   if (algorithm) {
     char digest[] = "SHA256";
     OSSL_PARAM parameters[2] = {{"digest", OSSL_PARAM_UTF8_STRING, digest, sizeof digest - 1, OSSL_PARAM_UNMODIFIED}, {NULL, 0, NULL, 0, 0}};
     context = library->new_context(algorithm);
-    if (context && !library->init(context, (const unsigned char *)key, (size_t)octets, parameters)) {
+    if (context && !library->init(context, (const unsigned char *)key, (size_t)bytes, parameters)) {
       library->free_context(context);
       context = NULL;
     }
@@ -188,31 +188,31 @@ static inline uintptr_t shim_mac_begin(shim_block key0, shim_block key1, shim_bl
   return (uintptr_t)context;
 }
 
-static inline int shim_mac_add(uintptr_t mac, shim_block block, int octets) {
-  if (octets < 0 || octets > (int)sizeof block) return 0;
-  return shim_library()->update((EVP_MAC_CTX *)mac, (const unsigned char *)&block, (size_t)octets);
+static inline int shim_mac_add(uintptr_t mac, shim_block block, int bytes) {
+  if (bytes < 0 || bytes > (int)sizeof block) return 0;
+  return shim_library()->update((EVP_MAC_CTX *)mac, (const unsigned char *)&block, (size_t)bytes);
 }
 
-// How many octets the code has, 0 where it failed; `first` and `second` hold them.
+// How many bytes the code has, 0 where it failed; `first` and `second` hold them.
 typedef struct {
   shim_block first, second;
-  int octets;
+  int bytes;
 } shim_mac_result;
 
 static inline shim_mac_result shim_mac_end(uintptr_t mac) {
   shim_mac_result result;
-  unsigned char octets[32] = {0};
+  unsigned char bytes[32] = {0};
   size_t count = 0;
-  result.octets = shim_library()->final((EVP_MAC_CTX *)mac, octets, &count, sizeof octets) ? (int)count : 0;
-  __builtin_memcpy(&result.first, octets, 16);
-  __builtin_memcpy(&result.second, octets + 16, 16);
+  result.bytes = shim_library()->final((EVP_MAC_CTX *)mac, bytes, &count, sizeof bytes) ? (int)count : 0;
+  __builtin_memcpy(&result.first, bytes, 16);
+  __builtin_memcpy(&result.second, bytes + 16, 16);
   shim_library()->free_context((EVP_MAC_CTX *)mac);
   return result;
 }
 
 enum { shim_p256_done, shim_p256_no_library, shim_p256_bad_scalar, shim_p256_bad_point };
 
-// A point of the curve P-256: its coordinates, most significant octet first.
+// A point of the curve P-256: its coordinates, most significant byte first.
 typedef struct {
   shim_block x0, x1, y0, y1;
   int status;
@@ -222,11 +222,11 @@ typedef struct {
 static inline shim_p256_point shim_p256_multiply(shim_block scalar0, shim_block scalar1, shim_p256_point point) {
   const shim_functions *library = shim_library();
   shim_p256_point result = {.status = shim_p256_no_library};
-  shim_block octets[2] = {scalar0, scalar1};
+  shim_block bytes[2] = {scalar0, scalar1};
   unsigned char whole[65] = {POINT_CONVERSION_UNCOMPRESSED};
   if (!library) return result;
   EC_GROUP *group = library->new_group(NID_X9_62_prime256v1);
-  BIGNUM *scalar = library->read_number((const unsigned char *)octets, sizeof octets, NULL);
+  BIGNUM *scalar = library->read_number((const unsigned char *)bytes, sizeof bytes, NULL);
   EC_POINT *factor = group ? library->new_point(group) : NULL, *product = group ? library->new_point(group) : NULL;
   if (group && scalar && factor && product) {
     library->set_flags(scalar, BN_FLG_CONSTTIME);
@@ -252,7 +252,7 @@ static inline shim_p256_point shim_p256_multiply(shim_block scalar0, shim_block 
   library->free_point(factor);
   library->clear_number(scalar);
   library->free_group(group);
-  OPENSSL_cleanse(octets, sizeof octets);
+  OPENSSL_cleanse(bytes, sizeof bytes);
   OPENSSL_cleanse(whole, sizeof whole);
   return result;
 }

@@ -74,8 +74,8 @@ static int shim_signal_pipe = -1;
 
 static void shim_on_signal(int number) {
   int saved = errno;
-  unsigned char octet = (unsigned char)number;
-  if (write(shim_signal_pipe, &octet, 1) < 0) { /* full: an earlier signal is still unread, which is enough */ }
+  unsigned char byte = (unsigned char)number;
+  if (write(shim_signal_pipe, &byte, 1) < 0) { /* full: an earlier signal is still unread, which is enough */ }
   errno = saved;
 }
 

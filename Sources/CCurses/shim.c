@@ -26,8 +26,8 @@ static struct {
 
 static void shim_on_screen_signal(int number) {
   int saved = errno;
-  unsigned char octet = (unsigned char)number;
-  if (write(shim_state.pipe, &octet, 1) < 0) { /* full: an earlier one is still unread, which is enough */ }
+  unsigned char byte = (unsigned char)number;
+  if (write(shim_state.pipe, &byte, 1) < 0) { /* full: an earlier one is still unread, which is enough */ }
   errno = saved;
 }
 

@@ -15,7 +15,7 @@ static const uint8_t *shim_keys_end = NULL;
 static char *shim_line = NULL;
 static int shim_event = 0;
 static FILE *shim_screen = NULL;
-static char *shim_octets = NULL;
+static char *shim_bytes = NULL;
 static size_t shim_count = 0;
 
 // Of macros, since the last key.
@@ -90,7 +90,7 @@ int shim_begin(int input, const char *name, int is_utf8) {
   if (!rl_instream || fileno(rl_instream) != input) rl_instream = input == STDIN_FILENO ? stdin : fdopen(input, "r");
   if (!rl_instream) return -1;
   if (shim_screen) return 0;
-  shim_screen = open_memstream(&shim_octets, &shim_count);
+  shim_screen = open_memstream(&shim_bytes, &shim_count);
   if (!shim_screen) return -1;
   rl_outstream = shim_screen;
   rl_readline_name = strdup(name);
@@ -141,7 +141,7 @@ int shim_feed(const uint8_t *keys, size_t count, size_t *taken) {
 const char *shim_drawn(size_t *count) {
   fflush(shim_screen);
   *count = shim_count;
-  return shim_octets;
+  return shim_bytes;
 }
 void shim_drawn_taken(void) { rewind(shim_screen); }
 

@@ -258,7 +258,7 @@ extension GatttoolDialogue {
     guard client != nil else { return failed("Disconnected") }
     guard words.count > 2 else { return say("Usage: \(words[0]) <handle> <new value>") }
     guard let handle = GatttoolValue.handle(words[1]), handle > 0 else { return error("A valid handle is required") }
-    let value = GatttoolValue.octets(words[2])
+    let value = GatttoolValue.bytes(words[2])
     guard !value.isEmpty else { return error("Invalid value") }
     let attribute = AttributeHandle(lower: handle)
     perform(words[0] == "char-write-req" ? .write(attribute, value) : .command(attribute, value))

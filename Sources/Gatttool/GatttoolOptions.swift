@@ -191,7 +191,7 @@ enum GatttoolHelp {
 /// The parser of gatttool's values. Like gatttool, it accepts almost any text.
 enum GatttoolValue {
   /// Parses two hex digits per byte. Ignores the part of a pair after an invalid digit, and a last digit without a pair.
-  static func octets(_ text: String) -> [UInt8] {
+  static func bytes(_ text: String) -> [UInt8] {
     let all = Array(text.utf8)
     return stride(from: 0, to: all.count - 1, by: 2).map { index in
       UInt8(truncatingIfNeeded: CNumber(String(decoding: all[index...index + 1], as: UTF8.self), base: 16).value ?? 0)

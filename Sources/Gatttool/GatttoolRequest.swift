@@ -93,8 +93,8 @@ struct GatttoolRequest {
   private func written() -> (AttributeHandle, [UInt8])? {
     guard let handle = handle() else { return nil }
     let value = options.texts[.value] ?? ""
-    let octets = GatttoolValue.octets(value)
-    guard octets.isEmpty else { return (handle, octets) }
+    let bytes = GatttoolValue.bytes(value)
+    guard bytes.isEmpty else { return (handle, bytes) }
     output.message(value.isEmpty ? "A value is required" : "Invalid value")
     return nil
   }

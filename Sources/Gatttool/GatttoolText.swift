@@ -27,16 +27,16 @@ struct GatttoolText {
 
   func attribute(_ item: HandleType) -> String { "handle\(sign) \(item.handle), uuid\(sign) \(item.type.fullDescription)" }
 
-  func value(_ octets: [UInt8]) -> String { "Characteristic value/descriptor: \(Self.octets(octets))" }
+  func value(_ bytes: [UInt8]) -> String { "Characteristic value/descriptor: \(Self.bytes(bytes))" }
 
-  func value(_ item: HandleValue) -> String { "handle: \(item.handle) \t value: \(Self.octets(item.value))" }
+  func value(_ item: HandleValue) -> String { "handle: \(item.handle) \t value: \(Self.bytes(item.value))" }
 
   static func event(_ event: ValueEvent) -> String {
-    "\(event.isIndication ? "Indication  " : "Notification") handle = \(event.handle) value: \(octets(event.value))"
+    "\(event.isIndication ? "Indication  " : "Notification") handle = \(event.handle) value: \(bytes(event.value))"
   }
 
   /// Formats bytes in hex, with a space after each byte.
-  private static func octets(_ octets: [UInt8]) -> String { octets.isEmpty ? "" : Hex.encode(octets, separator: 0x20) + " " }
+  private static func bytes(_ bytes: [UInt8]) -> String { bytes.isEmpty ? "" : Hex.encode(bytes, separator: 0x20) + " " }
 
   /// Returns gatttool's message for the error of a request.
   static func reason(_ error: any Error) -> String {

@@ -49,8 +49,8 @@ package final class KeyQuestion {
       var buffer = [UInt8](repeating: 0, count: 64)
       let count = unsafe read(terminal, &buffer, buffer.count)
       guard count > 0 else { return nil }
-      for octet in buffer[..<count] {
-        let key = Character(UnicodeScalar(octet))
+      for byte in buffer[..<count] {
+        let key = Character(UnicodeScalar(byte))
         switch key {
         case "\u{4}": return nil
         case "\u{7F}", "\u{8}": question.typed = String(question.typed.dropLast())

@@ -123,7 +123,7 @@ package final class LineEditor: BottomLine {
       case .wantsMore: break
       case .wantsCompletion: completeNow()
       case .endlessMacro: output.note(Readline.endlessMacro)
-      case .line(let octets): accept(String(decoding: octets, as: UTF8.self))
+      case .line(let bytes): accept(String(decoding: bytes, as: UTF8.self))
       case .end:
         end("\n")
         wait?.resume(returning: nil)

@@ -45,7 +45,7 @@ enum Readline {
     let event = unsafe keys.withUnsafeBufferPointer { unsafe shim_feed($0.baseAddress, $0.count, &taken) }
     keys = keys.dropFirst(taken)
     switch Int(event) {
-    case Int(shim_has_line): return .line(unsafe octets(shim_accepted()))
+    case Int(shim_has_line): return .line(unsafe bytes(shim_accepted()))
     case Int(shim_has_end): return .end
     case Int(shim_wants_completion): return .wantsCompletion
     case Int(shim_has_endless_macro): return .endlessMacro
@@ -62,7 +62,7 @@ enum Readline {
   }
 
   /// The bytes of the typed text.
-  static var typed: [UInt8] { unsafe octets(shim_typed()) }
+  static var typed: [UInt8] { unsafe bytes(shim_typed()) }
   /// The cursor's byte offset in the typed text.
   static var cursor: Int { Int(shim_cursor()) }
   /// Whether readline searches its history and shows the prompt of the search.
@@ -76,7 +76,7 @@ enum Readline {
   /// Moves the cursor after the text and ends the line.
   static func abandon() { shim_abandon() }
   /// Replaces a number of bytes before the cursor with `text`.
-  static func replace(_ octets: Int, by text: String) { unsafe shim_replace(Int32(clamping: octets), text) }
+  static func replace(_ bytes: Int, by text: String) { unsafe shim_replace(Int32(clamping: bytes), text) }
   /// Queries the size of the terminal. Redraws the line if `isShown` is true.
   static func resize(isShown: Bool) {
     let size = TerminalSize(of: shim_terminal())
@@ -93,7 +93,7 @@ enum Readline {
   static func remember(_ line: String) { unsafe shim_remember(line) }
   static func rememberAtMost(_ count: Int) { shim_remember_at_most(Int32(clamping: count)) }
 
-  private static func octets(_ text: UnsafePointer<CChar>?) -> [UInt8] {
+  private static func bytes(_ text: UnsafePointer<CChar>?) -> [UInt8] {
     guard let text = unsafe text else { return [] }
     return unsafe Array(String(cString: text).utf8)
   }
@@ -216,7 +216,7 @@ package final class ReadlineDialogue {
       switch Readline.feed(&rest) {
       case .wantsMore, .wantsCompletion: break
       case .endlessMacro: say(Readline.endlessMacro + "\n")
-      case .line(let octets): take(String(decoding: octets, as: UTF8.self))
+      case .line(let bytes): take(String(decoding: bytes, as: UTF8.self))
       case .end: takeEnd()
       }
     }

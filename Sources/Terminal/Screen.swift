@@ -118,10 +118,10 @@ package final class Screen {
   // MARK: Input
 
   private func takeSignals() {
-    var octets = [UInt8](repeating: 0, count: 64)
-    let count = unsafe read(signals.read, &octets, octets.count)
+    var bytes = [UInt8](repeating: 0, count: 64)
+    let count = unsafe read(signals.read, &bytes, bytes.count)
     guard count > 0 else { return }
-    if octets.prefix(count).contains(UInt8(SIGTSTP)) {
+    if bytes.prefix(count).contains(UInt8(SIGTSTP)) {
       shim_screen_stop()
       redraw()
     }

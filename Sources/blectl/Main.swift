@@ -19,7 +19,7 @@ enum Main {
     let arguments = Arguments.commandFirst(Arguments.orSession(Array(CommandLine.arguments.dropFirst()), commands), commands)
     let command: any ParsableCommand
     do {
-      try Arguments.refuseOctets()
+      try Arguments.refuseBytes()
       if let gatttool = try Gatttool.command(of: CommandLine.arguments, commands) {
         command = gatttool
       } else {

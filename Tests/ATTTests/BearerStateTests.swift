@@ -49,7 +49,7 @@ import TestSupport
       Issue.record("not closed: \(actions)")
       return
     }
-    #expect(violation.octets == wrong && violation.endsBearer && state.isClosed)
+    #expect(violation.bytes == wrong && violation.endsBearer && state.isClosed)
     #expect(actions == [.stopTimer(.response), .stopTimer(.confirmation), .close(.violation(violation))])
     #expect(state.receive([0x0B, 1]).isEmpty)
   }
@@ -64,7 +64,7 @@ import TestSupport
       Issue.record("not closed")
       return
     }
-    #expect(violation.octets == wrong && violation.endsBearer && state.isClosed)
+    #expect(violation.bytes == wrong && violation.endsBearer && state.isClosed)
     // During an MTU exchange it ends only the exchange, and without a request nothing.
     var other = BearerState()
     guard case .fault(.malformed)? = other.receive(wrong).first else {
@@ -87,7 +87,7 @@ import TestSupport
       Issue.record("the request did not end")
       return
     }
-    #expect(violation.octets == wrong && !violation.endsBearer && !state.isClosed && state.isIdle)
+    #expect(violation.bytes == wrong && !violation.endsBearer && !state.isClosed && state.isIdle)
   }
 
   @Test func aWrongAnswerToTheMTUExchangeEndsOnlyThat() {

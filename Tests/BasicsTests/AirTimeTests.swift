@@ -9,28 +9,28 @@ import TestSupport
     (.codedS8, [720, 2448, 2704, 16784, 17040], [3468, 17804, 18060]),
   ])
   func timesOnAir(coding: AirTime.Coding, pdus: [Int], exchanges: [Int]) {
-    #expect(AirTime.pdu(octets: 0, coding) == pdus[0])
-    #expect(AirTime.pdu(octets: 0, coding, encrypted: true) == pdus[0])
-    #expect(AirTime.pdu(octets: 27, coding) == pdus[1])
-    #expect(AirTime.pdu(octets: 27, coding, encrypted: true) == pdus[2])
-    #expect(AirTime.pdu(octets: 251, coding) == pdus[3])
-    #expect(AirTime.pdu(octets: 251, coding, encrypted: true) == pdus[4])
-    #expect(AirTime.exchange(octets: 27, coding) == exchanges[0])
-    #expect(AirTime.exchange(octets: 251, coding) == exchanges[1])
-    #expect(AirTime.exchange(octets: 251, coding, encrypted: true) == exchanges[2])
+    #expect(AirTime.pdu(bytes: 0, coding) == pdus[0])
+    #expect(AirTime.pdu(bytes: 0, coding, encrypted: true) == pdus[0])
+    #expect(AirTime.pdu(bytes: 27, coding) == pdus[1])
+    #expect(AirTime.pdu(bytes: 27, coding, encrypted: true) == pdus[2])
+    #expect(AirTime.pdu(bytes: 251, coding) == pdus[3])
+    #expect(AirTime.pdu(bytes: 251, coding, encrypted: true) == pdus[4])
+    #expect(AirTime.exchange(bytes: 27, coding) == exchanges[0])
+    #expect(AirTime.exchange(bytes: 251, coding) == exchanges[1])
+    #expect(AirTime.exchange(bytes: 251, coding, encrypted: true) == exchanges[2])
   }
 
   @Test func fragmentsOfOneATTPDU() {
-    #expect(AirTime.fragments(attOctets: 23, linkOctets: 27) == [27])
-    #expect(AirTime.fragments(attOctets: 24, linkOctets: 27) == [27, 1])
-    #expect(AirTime.fragments(attOctets: 185, linkOctets: 27) == Array(repeating: 27, count: 7))
-    #expect(AirTime.fragments(attOctets: 517, linkOctets: 251) == [251, 251, 19])
-    #expect(AirTime.fragments(attOctets: 498, linkOctets: 251) == [251, 251])
+    #expect(AirTime.fragments(attBytes: 23, linkBytes: 27) == [27])
+    #expect(AirTime.fragments(attBytes: 24, linkBytes: 27) == [27, 1])
+    #expect(AirTime.fragments(attBytes: 185, linkBytes: 27) == Array(repeating: 27, count: 7))
+    #expect(AirTime.fragments(attBytes: 517, linkBytes: 251) == [251, 251, 19])
+    #expect(AirTime.fragments(attBytes: 498, linkBytes: 251) == [251, 251])
     // Short HCI buffers make short LL PDUs.
-    #expect(AirTime.fragments(attOctets: 56, linkOctets: 251, hciOctets: 27) == [27, 27, 6])
+    #expect(AirTime.fragments(attBytes: 56, linkBytes: 251, hciBytes: 27) == [27, 27, 6])
     // An HCI packet ends in a short LL PDU of its own.
-    #expect(AirTime.fragments(attOctets: 247, linkOctets: 100, hciOctets: 251) == [100, 100, 51])
-    #expect(AirTime.fragments(attOctets: 100, linkOctets: 27, hciOctets: 64) == [27, 27, 10, 27, 13])
+    #expect(AirTime.fragments(attBytes: 247, linkBytes: 100, hciBytes: 251) == [100, 100, 51])
+    #expect(AirTime.fragments(attBytes: 100, linkBytes: 27, hciBytes: 64) == [27, 27, 10, 27, 13])
   }
 
   /// Checks rates in kB/s.
@@ -42,8 +42,8 @@ import TestSupport
     (.codedS8, 251, 244, 13.7, 13.5),
   ])
   func saturatedThroughput(coding: AirTime.Coding, link: Int, value: Int, plain: Double, encrypted: Double) {
-    #expect(abs(AirTime.throughput(value: value, linkOctets: link, coding) / 1000 - plain) < 0.06)
-    #expect(abs(AirTime.throughput(value: value, linkOctets: link, coding, encrypted: true) / 1000 - encrypted) < 0.06)
+    #expect(abs(AirTime.throughput(value: value, linkBytes: link, coding) / 1000 - plain) < 0.06)
+    #expect(abs(AirTime.throughput(value: value, linkBytes: link, coding, encrypted: true) / 1000 - encrypted) < 0.06)
   }
 
   /// Checks rates in kB/s at 7.5, 11.25, 15, 30, 50 and 100 ms.
@@ -56,7 +56,7 @@ import TestSupport
   ])
   func throughputPerInterval(coding: AirTime.Coding, link: Int, value: Int, rates: [Double]) {
     for (interval, rate) in zip([7_500, 11_250, 15_000, 30_000, 50_000, 100_000], rates) {
-      #expect(abs(AirTime.throughput(value: value, linkOctets: link, coding, interval: interval) / 1000 - rate) < 0.06)
+      #expect(abs(AirTime.throughput(value: value, linkBytes: link, coding, interval: interval) / 1000 - rate) < 0.06)
     }
   }
 
@@ -64,12 +64,12 @@ import TestSupport
   @Test(arguments: [(7_500, 22.5), (15_000, 30), (17_804, 17.804), (20_000, 20)])
   func aPacketLongerThanAnEvent(_ interval: Int, _ milliseconds: Double) {
     let rate = 244 / milliseconds
-    #expect(abs(AirTime.throughput(value: 244, linkOctets: 251, .codedS8, interval: interval) / 1000 - rate) < 0.001)
+    #expect(abs(AirTime.throughput(value: 244, linkBytes: 251, .codedS8, interval: interval) / 1000 - rate) < 0.001)
   }
 
   /// A scheduler keeps a guard time at the end of each event.
   @Test(arguments: [(0, 97.6), (96, 97.6), (97, 65.07), (2_600, 32.53), (9_000, 32.53)])
   func guardTime(_ time: Int, _ rate: Double) {
-    #expect(abs(AirTime.throughput(value: 244, linkOctets: 251, .le1M, interval: 7_500, guardTime: time) / 1000 - rate) < 0.01)
+    #expect(abs(AirTime.throughput(value: 244, linkBytes: 251, .le1M, interval: 7_500, guardTime: time) / 1000 - rate) < 0.01)
   }
 }

@@ -38,7 +38,7 @@ import TestSupport
     #expect(Address(text)?.description == shown)
   }
 
-  @Test func addressOctets() throws {
+  @Test func addressBytes() throws {
     let address = try #require(Address("A4:C1:38:00:11:22"))
     #expect(address.bigEndianBytes == [0xA4, 0xC1, 0x38, 0x00, 0x11, 0x22])
     #expect(address.littleEndianBytes == [0x22, 0x11, 0x00, 0x38, 0xC1, 0xA4])
@@ -80,7 +80,7 @@ import TestSupport
     }
   }
 
-  @Test func uuidOctets() {
+  @Test func uuidBytes() {
     #expect(UUID(0x180F).attBytes == [0x0F, 0x18])
     #expect(UUID(0x1234_5678).attBytes.count == 16)
     #expect(UUID(littleEndian: [0x78, 0x56, 0x34, 0x12]) == UUID(0x1234_5678))
@@ -183,15 +183,15 @@ import TestSupport
       #expect(Base64.decode(String(text.prefix { $0 != "=" })) == bytes)
     }
     #expect(Base64.encode(Array("any carnal pleas".utf8)) == "YW55IGNhcm5hbCBwbGVhcw==")
-    hostile([Array("YW55IGNhcm5hbCBwbGVhcw==".utf8)]) { octets in
-      let text = String(decoding: octets, as: UTF8.self)
+    hostile([Array("YW55IGNhcm5hbCBwbGVhcw==".utf8)]) { bytes in
+      let text = String(decoding: bytes, as: UTF8.self)
       if let bytes = Base64.decode(text), Base64.decode(Base64.encode(bytes)) != bytes { Issue.record("\(text)") }
     }
   }
 
   @Test func hostileText() {
-    hostile(["A4:C1:38:00:11:22", "0000180f-0000-1000-8000-00805f9b34fb", "0x01 0x00"].map { Array($0.utf8) }) { octets in
-      let text = String(decoding: octets, as: UTF8.self)
+    hostile(["A4:C1:38:00:11:22", "0000180f-0000-1000-8000-00805f9b34fb", "0x01 0x00"].map { Array($0.utf8) }) { bytes in
+      let text = String(decoding: bytes, as: UTF8.self)
       if let address = Address(text), Address(address.description) != address { Issue.record("\(text)") }
       if let uuid = UUID(text), UUID(uuid.description) != uuid { Issue.record("\(text)") }
       if let bytes = Hex.decode(text), Hex.decode(Hex.encode(bytes)) != bytes { Issue.record("\(text)") }

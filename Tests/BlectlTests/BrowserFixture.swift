@@ -87,8 +87,8 @@ extension Browser {
 
   mutating func reveal(_ handle: AttributeHandle) { devices.peers[BrowserFixture.peer(0)]?.tree.reveal(handle) }
 
-  mutating func receive(_ octets: [UInt8], of handle: AttributeHandle, at time: Int64 = BrowserFixture.begin) {
-    devices.peers[BrowserFixture.peer(0)]?.receive(.success(octets), of: handle, at: time)
+  mutating func receive(_ bytes: [UInt8], of handle: AttributeHandle, at time: Int64 = BrowserFixture.begin) {
+    devices.peers[BrowserFixture.peer(0)]?.receive(.success(bytes), of: handle, at: time)
   }
 
   mutating func record(_ pdu: [UInt8], _ direction: PDUDirection = .received, at time: Int64 = BrowserFixture.begin) {

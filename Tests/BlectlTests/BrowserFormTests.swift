@@ -36,11 +36,11 @@ import Testing
     arguments: [
       ("hex", "0100", [1, 0]), ("utf8", "AT", [0x41, 0x54]), ("u16le", "258", [2, 1]), ("i8", "-1", [255]), ("base64", "AQI=", [1, 2]),
     ] as [(String, String, [UInt8])])
-  func formats(_ format: String, _ text: String, _ octets: [UInt8]) {
+  func formats(_ format: String, _ text: String, _ bytes: [UInt8]) {
     let attribute = BrowserFixture.table.attribute(at: 0x22)
     var form = WriteForm(attribute, of: peer, earlier: [WrittenValue(format: format, text: "x", mode: .command)])
     for character in text { _ = form.handle(.character(character)) }
-    #expect(form.handle(.enter) == .write(octets, WrittenValue(format: format, text: text, mode: .command)))
+    #expect(form.handle(.enter) == .write(bytes, WrittenValue(format: format, text: text, mode: .command)))
   }
 
   @Test func wrongValuesStayInTheForm() {

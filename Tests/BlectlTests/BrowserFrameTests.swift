@@ -23,7 +23,7 @@ import TestSupport
     add("descriptor") { $0.reveal(0x14) }
     add("log") { browser in
       browser.press("l")
-      for octet in UInt8(0)...40 { browser.record([0x1B, 0x12, 0, octet]) }
+      for byte in UInt8(0)...40 { browser.record([0x1B, 0x12, 0, byte]) }
       browser.record([0x0A, 3, 0], .sent)
       browser.record([0x01, 0x0A, 3, 0, 2])
       browser.record([0x0B] + Array("\u{1B}]52;c;\u{7}温".utf8))
@@ -156,7 +156,7 @@ import TestSupport
     #expect(screen.contains { $0.contains(" · \(text) 00:00:00 ") }, "\(screen)")
   }
 
-  @Test func whatIsMeantStandsBesideTheOctetsAndTheNameOfTheFirmware() throws {
+  @Test func whatIsMeantStandsBesideTheBytesAndTheNameOfTheFirmware() throws {
     var browser = BrowserFixture.at(0x12)
     let screen = browser.text()
     #expect(screen.contains { $0.contains("Main \\x1bcell") && $0.contains("60 %  3c") && $0.contains("00:00:01") }, "\(screen)")

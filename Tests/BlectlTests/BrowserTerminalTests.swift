@@ -93,7 +93,7 @@ import TestSupport
     try browser.see("Band-7 · connected", "60 %")
     air.end(by: SIGKILL)
     #expect([3, 6].contains(browser.finish()), "\(browser.screen.text)")
-    #expect(browser.isAsBefore && browser.terminal.octets.suffix(200).contains(0x3A), "\(browser.screen.text)")
+    #expect(browser.isAsBefore && browser.terminal.bytes.suffix(200).contains(0x3A), "\(browser.screen.text)")
   }
 
   /// A terminal with a shell, which runs the browser as a job. Signals go to the browser only.
@@ -187,6 +187,6 @@ import TestSupport
     let browser = try BrowserTerminal(adapter: "unix:/nonexistent")
     #expect(browser.finish() == 3)
     #expect(browser.screen.contains("blectl: "), "\(browser.screen.text)")
-    if browser.terminal.octets.contains(0x1B) { #expect(browser.isAsBefore) }
+    if browser.terminal.bytes.contains(0x1B) { #expect(browser.isAsBefore) }
   }
 }

@@ -260,8 +260,8 @@ import TestSupport
     let browser = try BrowserTerminal(["name:Band-7"], environment: ["NO_COLOR": "1"], locale: "C")
     try browser.see("+ Devices", "Battery Level", "60 %")
     browser.quit()
-    #expect(browser.terminal.octets.allSatisfy { $0 < 0x80 })
-    #expect(!String(decoding: browser.terminal.octets, as: UTF8.self).contains("\u{1B}[32m"))
+    #expect(browser.terminal.bytes.allSatisfy { $0 < 0x80 })
+    #expect(!String(decoding: browser.terminal.bytes, as: UTF8.self).contains("\u{1B}[32m"))
   }
 
   /// A lost link is shown, and Enter restores it with its subscriptions.
@@ -331,8 +331,8 @@ import TestSupport
     browser.type("/2a37\rsllll\u{C}\u{C}q")
     #expect(browser.finish() == 0)
     // The last screen before the end.
-    let octets = browser.terminal.octets
-    let end = String(decoding: octets, as: UTF8.self).components(separatedBy: "\u{1B}[?1049l")[0]
+    let bytes = browser.terminal.bytes
+    let end = String(decoding: bytes, as: UTF8.self).components(separatedBy: "\u{1B}[?1049l")[0]
     screen.take(Array(end.utf8))
     #expect(screen.contains("◉ Heart Rate Measurement") && screen.contains(" bpm"), "\(screen.text)")
   }

@@ -47,7 +47,7 @@ import TestSupport
   // MARK: Parameters
 
   /// A pipe is read only once.
-  @Test func octetsOfAPipe() throws {
+  @Test func bytesOfAPipe() throws {
     let result = try run(
       try folder(), "call", "name:Made", "echo", "data=@/dev/stdin", "--device", "made.json", "-vv",
       input: "AB")
@@ -55,7 +55,7 @@ import TestSupport
   }
 
   /// The error points to the request in the device file, not to the command line.
-  @Test func octetsThatDoNotFit() throws {
+  @Test func bytesThatDoNotFit() throws {
     let folder = try folder([
       "big": String(repeating: "x", count: 600), "middle": String(repeating: "x", count: 400),
     ])

@@ -3,7 +3,7 @@ import TestSupport
 /// Transfers over links from a peripheral file, which also change during the transfer.
 @Suite(.timeLimit(.minutes(15))) struct ChangingLinkTests {
   private static func send(
-    _ link: String, _ more: String = "", octets: [UInt8] = SendFileTests.picture, _ options: [String] = []
+    _ link: String, _ more: String = "", bytes: [UInt8] = SendFileTests.picture, _ options: [String] = []
   ) throws -> (sent: Record?, result: Blectl.Result) {
     let device = try TemporaryFolder.file(
       """
@@ -13,7 +13,7 @@ import TestSupport
           {"uuid": "fff7", "properties": ["read", "notify"]}]}]}
       """)
     let result = try Blectl.run(
-      ["send-file", "name:Link", "fff6", try TemporaryFolder.file(octets), "--verify", "notify:fff7", "--json"] + options,
+      ["send-file", "name:Link", "fff6", try TemporaryFolder.file(bytes), "--verify", "notify:fff7", "--json"] + options,
       adapter: "sim:\(device)")
     return (try result.records.last { $0.string("event") == "sent" }, result)
   }
@@ -62,7 +62,7 @@ import TestSupport
     ] as [(String, ClosedRange<Double>)])
   func rates(_ link: String, _ rate: ClosedRange<Double>) throws {
     let (sent, result) = try Self.send(
-      link, octets: SendFileTests.picture + SendFileTests.picture + SendFileTests.picture, ["--interval", "15"])
+      link, bytes: SendFileTests.picture + SendFileTests.picture + SendFileTests.picture, ["--interval", "15"])
     let measured = try #require(sent?.double("bytes_per_second"), "\(result.errors)") / 1000
     #expect(rate.contains(measured) && sent?.bool("verified") == true, "\(measured)")
   }
@@ -71,7 +71,7 @@ import TestSupport
   @Test func whatTheCodedPHYSendsWith() throws {
     let seconds = try ["s2", "s8"].map { coding in
       let (sent, result) = try Self.send(
-        #""coded": "\#(coding)""#, octets: Array(SendFileTests.picture.prefix(20_000)), ["--phy", "coded"])
+        #""coded": "\#(coding)""#, bytes: Array(SendFileTests.picture.prefix(20_000)), ["--phy", "coded"])
       return try #require(sent?.double("seconds"), "\(result.errors)")
     }
     #expect(seconds[1] / seconds[0] > 2.5, "\(seconds)")

@@ -102,9 +102,9 @@ import TestSupport
     ]
     var seen = 0
     func wait(_ text: String) throws {
-      try #require(terminal.wait(for: text, after: seen), "\(text): \(String(decoding: terminal.octets.dropFirst(seen), as: UTF8.self))")
-      let octets = Data(terminal.octets)
-      seen = octets.range(of: Data(text.utf8), in: seen..<octets.count)?.upperBound ?? octets.count
+      try #require(terminal.wait(for: text, after: seen), "\(text): \(String(decoding: terminal.bytes.dropFirst(seen), as: UTF8.self))")
+      let bytes = Data(terminal.bytes)
+      seen = bytes.range(of: Data(text.utf8), in: seen..<bytes.count)?.upperBound ?? bytes.count
     }
     for line in lines {
       try wait("R> ")

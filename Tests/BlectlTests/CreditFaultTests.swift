@@ -89,7 +89,7 @@ import TestSupport
         if case .read(let value) = response { ArrivalReport(value).map { $0.count - begin + offset } } else { nil }
       }
       let transfer = Transfer(
-        client, to: target, mode: way.mode.writeMode, segment: segment, pacing: options.pacing(segment: segment), OctetArray(file),
+        client, to: target, mode: way.mode.writeMode, segment: segment, pacing: options.pacing(segment: segment), ByteArray(file),
         from: offset, asking: way == .countedCommands ? question : nil,
         pace: TransferPace().begin(on: way == .probedCommands ? .milliseconds(30) : nil))
       transport.arm(fault, at: number)

@@ -3,7 +3,7 @@ import TestSupport
 
 /// `decode` of single packets from a shell.
 @Suite(.timeLimit(.minutes(15))) struct DecodeTests {
-  @Test func saysWhatOctetsMean() throws {
+  @Test func saysWhatBytesMean() throws {
     for (words, mentions) in [
       (["adv", "02", "01", "06", "0809", "4c6f636b2d30", "31"], ["Flags  LE General Discoverable", "Complete Local Name  \"Lock-01\""]),
       (["att", "0a1200"], ["Read Request  handle 0x0012"]),

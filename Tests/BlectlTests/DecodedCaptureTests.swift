@@ -229,9 +229,9 @@ import Traces
 
   /// The notes of btmon, and its other records by kind.
   @Test func notesOfTheMonitor() throws {
-    func record(_ opcode: UInt8, _ octets: [UInt8]) -> [UInt8] {
-      let length = UInt8(octets.count)
-      return [0, 0, 0, length, 0, 0, 0, length, 0, 0, 0, opcode, 0, 0, 0, 0, 0x00, 0xE0, 0x3A, 0xB4, 0x4A, 0x67, 0x60, 0] + octets
+    func record(_ opcode: UInt8, _ bytes: [UInt8]) -> [UInt8] {
+      let length = UInt8(bytes.count)
+      return [0, 0, 0, length, 0, 0, 0, length, 0, 0, 0, opcode, 0, 0, 0, 0, 0x00, 0xE0, 0x3A, 0xB4, 0x4A, 0x67, 0x60, 0] + bytes
     }
     let file =
       Snoop.header(.monitor) + record(0, [UInt8](repeating: 0, count: 16)) + record(12, Array("Linux 6.1\u{1B}".utf8) + [0])
@@ -250,11 +250,11 @@ import Traces
 
   /// Diagnostics stay vendor data, although they are on a handle without a link like ATT data.
   @Test func diagnosticsAreNoFrames() throws {
-    let records: [(octets: [UInt8], isSent: Bool)] = [
+    let records: [(bytes: [UInt8], isSent: Bool)] = [
       ([1, 3, 0x0C, 0], true), ([2, 0xDC, 0x2E, 7, 0, 3, 0, 9, 0, 1, 2, 3], false), ([2, 0xDD, 0x2E, 7, 0, 4, 0, 4, 0, 1, 2, 3], false),
     ]
     let file = records.map {
-      Snoop.Record(packet: $0.octets, direction: $0.isSent ? .hostToController : .controllerToHost, wallClock: 0).encoded
+      Snoop.Record(packet: $0.bytes, direction: $0.isSent ? .hostToController : .controllerToHost, wallClock: 0).encoded
     }
     let result = try Blectl.run(["decode", "trace", "-"], input: Snoop.header(.h4) + file.flatMap { $0 })
     #expect(result.text.contains("2 vendor-specific data packets"), "\(result.text)")
@@ -277,7 +277,7 @@ import Traces
       ("40012a01290128", "→ BTHome objects are repeated (0x01). Receivers number them in order."), ("40012a02c409", nil),
     ] as [(String, String?)]) func orderOfObjects(_ data: String, _ note: String?) throws
   {
-    let hex = Octets.hex([UInt8(data.count / 2 + 3)]) + "16d2fc" + data
+    let hex = Bytes.hex([UInt8(data.count / 2 + 3)]) + "16d2fc" + data
     let (quiet, verbose) = (try Blectl.run("decode", "adv", hex), try Blectl.run("decode", "adv", "-v", hex))
     #expect(quiet.status == 0 && !quiet.text.contains("→"), "\(quiet.text)\(quiet.errors)")
     #expect(note.map { verbose.text.contains($0) } ?? !verbose.text.contains("→"), "\(verbose.text)")

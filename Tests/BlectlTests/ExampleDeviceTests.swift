@@ -80,7 +80,7 @@ import TestSupport
     let days = packets.dropFirst().dropLast()
     #expect(days.map { $0[3] } == [1, 2, 3, 4, 5])
     let crc = try #require(Checksum("crc-16/modbus"))
-    #expect(packets.last.map { Array($0[3...4]) } == crc.octets(of: days.flatMap { $0[4...5] }, .little))
+    #expect(packets.last.map { Array($0[3...4]) } == crc.bytes(of: days.flatMap { $0[4...5] }, .little))
   }
 
   @Test func theClockRunsAndCanBeSet() throws {

@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test func aBearerThatIsGivenUpSaysWhy() {
-    var violation = Violation(opcode: .response(.write), octets: [UInt8](repeating: 0x13, count: 40), reason: "no")
+    var violation = Violation(opcode: .response(.write), bytes: [UInt8](repeating: 0x13, count: 40), reason: "no")
     violation.endsBearer = true
     let message = Failure(ATTError.violation(violation)).message
     #expect(

@@ -35,9 +35,9 @@ import TestSupport
   /// A peripheral file has at most 64 devices.
   private static let devicesInAir = 50
 
-  static func crc(_ octets: some Sequence<UInt8>) -> UInt32 {
+  static func crc(_ bytes: some Sequence<UInt8>) -> UInt32 {
     var crc = CRC32()
-    crc.add(Array(octets))
+    crc.add(Array(bytes))
     return crc.value
   }
 
@@ -184,7 +184,7 @@ import TestSupport
     }
   }
 
-  @Test func reconnectsBeforeTheFirstOctet() throws {
+  @Test func reconnectsBeforeTheFirstByte() throws {
     let air = try TemporaryFolder.file(
       #"""
       {"name": "Sink", "address": "D1:00:00:00:00:11/random", "variables": {"n": 0}, "services": [{"uuid": "fff0", "characteristics": [
@@ -214,8 +214,8 @@ import TestSupport
 
   private static func report(_ session: CommandSession, _ place: Comment) throws -> (count: Int, crc: UInt32) {
     let value = try #require(try session.run("read fff7").records.last?.string("value"), place)
-    let octets = try #require(Hex.decode(value), place)
+    let bytes = try #require(Hex.decode(value), place)
     func number(_ part: ArraySlice<UInt8>) -> UInt32 { part.reversed().reduce(0) { $0 << 8 | UInt32($1) } }
-    return (Int(number(octets.prefix(4))), number(octets.suffix(4)))
+    return (Int(number(bytes.prefix(4))), number(bytes.suffix(4)))
   }
 }

@@ -11,7 +11,7 @@ final class FaultyLink: Channel {
   /// The bytes that arrived, over any number of links.
   @LoopActor
   final class Sink {
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
   }
 
   /// The attribute that reports the number of received bytes.
@@ -110,12 +110,12 @@ final class FaultyLink: Channel {
     let isRefused = hasHappened && fault == .refusal
     let isDropped = hasHappened && fault == .droppingServer
     switch pdu[0] {
-    case 0x52 where !isDropped: sink.octets += pdu[3...]
+    case 0x52 where !isDropped: sink.bytes += pdu[3...]
     case 0x12 where isRefused: answer([0x01, 0x12, pdu[1], pdu[2], 0x11])
     case 0x12 where !isDropped:
-      sink.octets += pdu[3...]
+      sink.bytes += pdu[3...]
       answer([0x13])
-    case 0x0A where !isRefused: answer([0x0B] + (0..<4).map { UInt8(truncatingIfNeeded: sink.octets.count >> ($0 * 8)) } + [0, 0, 0, 0])
+    case 0x0A where !isRefused: answer([0x0B] + (0..<4).map { UInt8(truncatingIfNeeded: sink.bytes.count >> ($0 * 8)) } + [0, 0, 0, 0])
     case 0x0A: answer([0x01, 0x0A, pdu[1], pdu[2], 0x11])
     case 0x04: answer(isRefused ? [0x01, 0x04, pdu[1], pdu[2], 0x11] : [0x05, 0x01, pdu[1], pdu[2], 0xE1, 0xFF])
     default: break

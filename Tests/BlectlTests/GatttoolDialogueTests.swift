@@ -108,7 +108,7 @@ import TestSupport
   private func expect(_ terminal: PseudoTerminal, _ expected: String) throws {
     let count = expected.utf8.count
     _ = terminal.wait { $0.count >= count }
-    let text = String(decoding: terminal.octets, as: UTF8.self)
+    let text = String(decoding: terminal.bytes, as: UTF8.self)
     try #require(text == expected, "\(text.debugDescription)")
   }
 

@@ -40,8 +40,8 @@ import TestSupport
 
   @Test func values() {
     #expect(
-      GatttoolValue.octets("0102ff0") == [1, 2, 255] && GatttoolValue.octets("1z+fz1-1") == [1, 15, 0, 255]
-        && GatttoolValue.octets("1") == [])
+      GatttoolValue.bytes("0102ff0") == [1, 2, 255] && GatttoolValue.bytes("1z+fz1-1") == [1, 15, 0, 255]
+        && GatttoolValue.bytes("1") == [])
     #expect(GatttoolValue.handle("0x0010") == 16 && GatttoolValue.handle("10") == 16 && GatttoolValue.handle("") == 0)
     #expect(GatttoolValue.handle("-1") == nil && GatttoolValue.handle("1g") == nil && GatttoolValue.handle("0x") == nil)
     #expect(

@@ -69,9 +69,9 @@ final class H4Controller: @unchecked Sendable {
 
   /// Sends H4 packets to the host. - Returns: False when the host is gone.
   @discardableResult
-  func send(_ octets: [UInt8]) -> Bool {
+  func send(_ bytes: [UInt8]) -> Bool {
     let link = locked { self.link }
-    return unsafe Glibc.send(link, octets, octets.count, Int32(MSG_NOSIGNAL)) == octets.count
+    return unsafe Glibc.send(link, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
   }
 
   /// Sends an ATT PDU of the device.
@@ -135,8 +135,8 @@ final class H4Controller: @unchecked Sendable {
         let packet = Array(data.prefix(length))
         data.removeFirst(length)
         if !locked({ isSilent }) {
-          if let octets = scripted(packet) {
-            send(octets)
+          if let bytes = scripted(packet) {
+            send(bytes)
           } else {
             let isConnection = packet.starts(with: [1, 0x0D, 0x20])
             send(Self.answers(packet).flatMap { $0 } + (isConnection ? locked { greeting } : []))
@@ -160,11 +160,11 @@ final class H4Controller: @unchecked Sendable {
       return pairing(Array(packet[9...])).reduce([4, 0x13, 5, 1] + Self.handle + [1, 0]) { $0 + Self.packet($1, 6) }
     }
     guard packet[0] == 2, packet.count > 9, packet[7...8] == [4, 0], let answers = device?(Array(packet[9...])) else { return nil }
-    return answers.reduce([4, 0x13, 5, 1] + Self.handle + [1, 0]) { octets, answer in
+    return answers.reduce([4, 0x13, 5, 1] + Self.handle + [1, 0]) { bytes, answer in
       switch answer {
-      case .pdu(let pdu): octets + Self.packet(pdu)
-      case .disconnect: octets + [4, 5, 4, 0] + Self.handle + [0x13]
-      case .loss: octets + [4, 5, 4, 0] + Self.handle + [0x08]
+      case .pdu(let pdu): bytes + Self.packet(pdu)
+      case .disconnect: bytes + [4, 5, 4, 0] + Self.handle + [0x13]
+      case .loss: bytes + [4, 5, 4, 0] + Self.handle + [0x08]
       }
     }
   }

@@ -104,7 +104,7 @@ import TestSupport
     try repl.shows("blectl> xyz")
     repl.type("\u{15}")
     let screen = repl.leave()
-    #expect(!repl.terminal.octets.contains(0x1B), "\(screen)")
+    #expect(!repl.terminal.bytes.contains(0x1B), "\(screen)")
   }
 
   @Test func asciiWhereTheLocaleIs() throws {
@@ -140,7 +140,7 @@ import TestSupport
     #expect(!terminal.echoes)
     terminal.type("\u{1C}")
     #expect(terminal.finish().status != 0)
-    #expect(terminal.echoes && TerminalScreen(terminal.octets, columns: 80).modes.isEmpty)
+    #expect(terminal.echoes && TerminalScreen(terminal.bytes, columns: 80).modes.isEmpty)
   }
 
   /// A macro of inputrc that calls itself is stopped. The text typed by it stays.

@@ -54,8 +54,8 @@ final class RawClient {
   deinit { close(descriptor) }
 
   /// Sends bytes, and waits until the air accepts them.
-  func send(_ octets: [UInt8]) throws {
-    var rest = octets[...]
+  func send(_ bytes: [UInt8]) throws {
+    var rest = bytes[...]
     while !rest.isEmpty {
       let part = rest
       let number = descriptor
@@ -65,9 +65,9 @@ final class RawClient {
   }
 
   /// Sends the same bytes until no more are accepted. - Returns: The number of bytes accepted.
-  func fill(with octets: [UInt8]) -> Int {
+  func fill(with bytes: [UInt8]) -> Int {
     var total = 0
-    while case let count = unsafe Glibc.send(descriptor, octets, octets.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT)), count > 0 {
+    while case let count = unsafe Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT)), count > 0 {
       total += count
     }
     return total
@@ -83,13 +83,13 @@ final class RawClient {
 
   /// Reads exactly `count` bytes.
   func read(_ count: Int) throws -> [UInt8] {
-    var octets: [UInt8] = []
-    while octets.count < count {
-      var buffer = [UInt8](repeating: 0, count: count - octets.count)
+    var bytes: [UInt8] = []
+    while bytes.count < count {
+      var buffer = [UInt8](repeating: 0, count: count - bytes.count)
       let number = try SystemCall.read(descriptor, into: &buffer)
       guard number > 0 else { break }
-      octets += buffer[..<number]
+      bytes += buffer[..<number]
     }
-    return octets
+    return bytes
   }
 }

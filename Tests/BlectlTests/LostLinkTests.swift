@@ -22,8 +22,8 @@ import TestSupport
     ("write ADDRESS 0x14 010203040506 --mode request --chunk 2", [0x12, 0x14, 0, 3], .disconnect, 4, 2, ". 2 of 6 bytes were confirmed."),
     ("write ADDRESS 0x14 010203040506 --mode request --chunk 2", [0x12, 0x14, 0, 5], .disconnect, 6, 4, "disconnected \(reboot)"),
     // Queued data: nothing is written before the Execute Write Request.
-    ("write ADDRESS 0x14 \(Octets.hex(Array(1...40))) --mode long", [0x16, 0x14, 0, 18, 0], .disconnect, 18, 0, "closed it (HCI 0x13)."),
-    ("write ADDRESS 0x14 \(Octets.hex(Array(1...40))) --mode long", [0x18], .disconnect, 40, 0, "disconnected \(reboot)"),
+    ("write ADDRESS 0x14 \(Bytes.hex(Array(1...40))) --mode long", [0x16, 0x14, 0, 18, 0], .disconnect, 18, 0, "closed it (HCI 0x13)."),
+    ("write ADDRESS 0x14 \(Bytes.hex(Array(1...40))) --mode long", [0x18], .disconnect, 40, 0, "disconnected \(reboot)"),
   ]
 
   @Test func writesTellHowFarTheyCame() throws {

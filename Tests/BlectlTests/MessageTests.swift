@@ -315,7 +315,7 @@ import blectl
     #expect(try Blectl.run(["services", "name:Band-7"], environment: ["LC_ALL": locale]).text.contains("├─ 2a29"))
   }
 
-  @Test func oneOctetInOneSegment() throws {
+  @Test func oneByteInOneSegment() throws {
     let result = try Blectl.run("send-file", "name:Panel", "fff6", try TemporaryFolder.file([1]))
     #expect(
       result.text.hasPrefix("Sent 1 byte in 0.") && result.text.contains(" kB/s") && result.text.contains(", 1 segment of "),

@@ -60,8 +60,8 @@ final class NotAController: @unchecked Sendable {
     var buffer = [UInt8](repeating: 0, count: 256)
     guard unsafe read(link, &buffer, buffer.count) > 0 else { return }
     if let words {
-      let octets = Array(words.utf8)
-      _ = unsafe write(link, octets, octets.count)
+      let bytes = Array(words.utf8)
+      _ = unsafe write(link, bytes, bytes.count)
       while unsafe read(link, &buffer, buffer.count) > 0 {}
     }
     if isListener { close(link) }

@@ -127,7 +127,7 @@ import TestSupport
       [Blectl.path, "pair", "Forgetful"], columns: 80, rows: 24,
       environment: ["BLECTL_ADAPTER": "sim:\(file)", "BLECTL_CLOCK": "virtual", "XDG_STATE_HOME": TemporaryFolder.path()], hasKeys: true)
     #expect(terminal.wait(for: "y or n"))
-    let shown = String(decoding: terminal.octets, as: UTF8.self)
+    let shown = String(decoding: terminal.bytes, as: UTF8.self)
     #expect(shown.contains("The number on this side:\r\n\r\n") && !shown.contains("x0a"), "\(shown)")
     // A letter within a word is no answer.
     terminal.type("maybe")

@@ -133,7 +133,7 @@ import TestSupport
   private static func hostile() throws -> [(message: String, answers: Answers)] {
     let key = try P256KeyPair(privateKey: [UInt8](repeating: 7, count: 32)).publicKey
     let valid: [UInt8] = [0x0C] + key.x.reversed() + key.y.reversed()
-    func pdu(_ code: UInt8, _ octet: UInt8, _ count: Int = 16) -> [UInt8] { [code] + [UInt8](repeating: octet, count: count) }
+    func pdu(_ code: UInt8, _ byte: UInt8, _ count: Int = 16) -> [UInt8] { [code] + [UInt8](repeating: byte, count: count) }
     return [
       ("public key that is not on the curve", [1: [response], 0x0C: [pdu(0x0C, 5, 64)]]),
       ("sent our own values back", [1: [response], 0x0C: []]),

@@ -24,7 +24,7 @@ import Traces
   private final class User {
     let home = TemporaryFolder.path()
     let adapter: String
-    private(set) var written: [(source: String, octets: [UInt8])] = []
+    private(set) var written: [(source: String, bytes: [UInt8])] = []
     /// All keys that the key store has had, in hexadecimal.
     private(set) var keys: Set<String> = []
 
@@ -63,7 +63,7 @@ import Traces
     }
 
     /// All outputs so far, and all files of the user except the key store.
-    func everything() throws -> [(source: String, octets: [UInt8])] {
+    func everything() throws -> [(source: String, bytes: [UInt8])] {
       let files = FileManager.default.enumerator(atPath: home)?.compactMap { $0 as? String } ?? []
       return try written
         + files.map { "\(home)/\($0)" }.filter { !$0.hasPrefix(bonds) && !FileManager.default.isFolder($0) }.map {
@@ -73,10 +73,10 @@ import Traces
   }
 
   /// Whether some bytes contain a key, in either byte order: raw, in hexadecimal with any separators, or in base 64.
-  private static func contains(_ octets: [UInt8], _ key: String) throws -> Bool {
-    let data = Data(octets)
+  private static func contains(_ bytes: [UInt8], _ key: String) throws -> Bool {
+    let data = Data(bytes)
     let digits = Data(
-      String(decoding: octets, as: UTF8.self).lowercased().replacing("0x", with: "").utf8.filter {
+      String(decoding: bytes, as: UTF8.self).lowercased().replacing("0x", with: "").utf8.filter {
         UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0
       })
     let bytes = try #require(Hex.decode(key))
@@ -146,10 +146,10 @@ import Traces
     #expect(everything.count > 40)
     #expect(try user.keys.contains { try Self.contains(store, $0) })
     for key in user.keys {
-      for (source, octets) in everything { #expect(try !Self.contains(octets, key), "\(source)") }
+      for (source, bytes) in everything { #expect(try !Self.contains(bytes, key), "\(source)") }
     }
-    for (source, octets) in everything {
-      for passkey in [Self.passkey, Self.wrong] { #expect(Data(octets).range(of: Data(passkey.utf8)) == nil, "\(source)") }
+    for (source, bytes) in everything {
+      for passkey in [Self.passkey, Self.wrong] { #expect(Data(bytes).range(of: Data(passkey.utf8)) == nil, "\(source)") }
     }
   }
 
@@ -179,7 +179,7 @@ import Traces
 
   /// The Security Manager PDUs in a trace of a pairing.
   private struct PairingTrace {
-    let pdus: [(role: LinkRole, octets: [UInt8])]
+    let pdus: [(role: LinkRole, bytes: [UInt8])]
 
     init(_ name: String, _ options: String...) throws {
       let trace = TemporaryFolder.path()
@@ -195,11 +195,11 @@ import Traces
 
     /// The values of all PDUs of one device with a code.
     func numbers(_ role: LinkRole, _ code: UInt8) -> [UInt128] {
-      pdus.filter { $0.role == role && $0.octets[0] == code }.map { $0.octets.dropFirst().reversed().reduce(0) { $0 << 8 | UInt128($1) } }
+      pdus.filter { $0.role == role && $0.bytes[0] == code }.map { $0.bytes.dropFirst().reversed().reduce(0) { $0 << 8 | UInt128($1) } }
     }
 
     func whole(_ code: UInt8) throws -> UInt64 {
-      try #require(pdus.first { $0.octets[0] == code }).octets.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+      try #require(pdus.first { $0.bytes[0] == code }).bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
   }
 
@@ -223,7 +223,7 @@ import Traces
   @Test(arguments: [true, false]) func noBitFitsATraceOfSecureConnections(_ keepsSecrets: Bool) throws {
     let trace = keepsSecrets ? try PairingTrace("Safe", "--trace-secrets") : try PairingTrace("Safe")
     func x(_ role: LinkRole) throws -> [UInt8] {
-      try #require(trace.pdus.first { $0.role == role && $0.octets[0] == 0x0C }).octets[1..<33].reversed()
+      try #require(trace.pdus.first { $0.role == role && $0.bytes[0] == 0x0C }).bytes[1..<33].reversed()
     }
     for role in LinkRole.allCases {
       let (u, v) = (try x(role), try x(role.other))

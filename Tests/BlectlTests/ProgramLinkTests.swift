@@ -24,7 +24,7 @@ import TestSupport
     #expect(result.errors.contains("line 7: ") && result.status == 2 && result.lines.last == "60", "\(result.text)\(result.errors)")
   }
 
-  @Test func aFormatThatIsSetIsNotForRawOctets() throws {
+  @Test func aFormatThatIsSetIsNotForRawBytes() throws {
     let result = try Blectl.run(
       ["repl"], input: Array("connect name:Band-7\nset format hex\nread --raw 2a19\n".utf8), adapter: "sim")
     #expect(result.status == 0 && result.text.hasSuffix("<"), "\(result.text)\(result.errors)")

@@ -92,16 +92,16 @@ extension RecordTests {
   // MARK: Values
 
   @Test(arguments: [("a\nb", "610a62"), ("a\rb", "610d62"), ("a\r\nb", "610d0a62"), ("\u{2028}", "e280a8"), ("a b", nil)])
-  func valuesAreOneLine(_ value: String, _ octets: String?) throws {
-    let line = octets.map { "  write fff6 \($0)" } ?? "  write fff6 '\(value)' --as utf8"
+  func valuesAreOneLine(_ value: String, _ bytes: String?) throws {
+    let line = bytes.map { "  write fff6 \($0)" } ?? "  write fff6 '\(value)' --as utf8"
     #expect(try record(["write", "name:Panel", "fff6", value, "--as", "utf8"]).dropFirst(3) == [line, "end", ""])
-    if octets != nil {
+    if bytes != nil {
       #expect(
         try record(["write", "--as=utf8", "name:Panel", "--", "fff6", value]).dropFirst(3).first == line.replacing("fff6", with: "-- fff6"))
     }
   }
 
-  @Test func standardInputIsItsOctets() throws {
+  @Test func standardInputIsItsBytes() throws {
     #expect(try record(["write", "name:Panel", "fff6", "-"], input: "x\ny").dropFirst(3) == ["  write fff6 780a79", "end", ""])
     #expect(
       try record(["write", "name:Panel", "fff6", "-", "--empty"], input: "").dropFirst(3) == ["  write fff6 '' --empty", "end", ""])

@@ -35,7 +35,7 @@ import Testing
 
   /// The `expect` lines take the values that `wait` took, so the script must not wait for them twice.
   @Test func expectationsReplaceAWait() {
-    let value = RecordedCommand.Value(attribute: "ff01", octets: [0x56], after: .seconds(1))
+    let value = RecordedCommand.Value(attribute: "ff01", bytes: [0x56], after: .seconds(1))
     let waits = [true, false].map { hasValue in
       Self.command("wait ff01") {
         $0.isWait = true
@@ -51,7 +51,7 @@ import Testing
   @Test func notificationsAreLimited() {
     let notify = Self.command("notify ff01") { command in
       for number in 0..<258 {
-        command.add(.init(attribute: "ff01", octets: [UInt8(truncatingIfNeeded: number)], after: .seconds(number == 1 ? 4 : 0)))
+        command.add(.init(attribute: "ff01", bytes: [UInt8(truncatingIfNeeded: number)], after: .seconds(number == 1 ? 4 : 0)))
       }
       command.isEndless = true
     }

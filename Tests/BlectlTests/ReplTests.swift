@@ -48,7 +48,7 @@ import TestSupport
     repl.type("\u{15}")
     try repl.shows("Band-7>", column: 8)
     _ = repl.leave()
-    #expect(!repl.terminal.octets.contains(0x1B))
+    #expect(!repl.terminal.bytes.contains(0x1B))
   }
 
   @Test func aLostLinkIsInThePromptUntilItIsBack() throws {
@@ -190,7 +190,7 @@ import TestSupport
     try repl.says { $0.contains("\\x1b]0;x\\x07\\u{202e}Evil") }
     repl.type("\u{15}")
     let screen = repl.leave()
-    #expect(!String(decoding: repl.terminal.octets, as: UTF8.self).contains("\u{202E}") && screen.unknown.isEmpty)
+    #expect(!String(decoding: repl.terminal.bytes, as: UTF8.self).contains("\u{202E}") && screen.unknown.isEmpty)
   }
 
   // MARK: The end of a command, and of the session

@@ -123,9 +123,9 @@ import TestSupport
 
   /// The error shows where the writes differ, and no advice to continue.
   @Test func anotherLongWrite() throws {
-    var picture = Octets.picture(600)
+    var picture = Bytes.picture(600)
     let trace = try recording("send-file", "name:Panel", "fff6", try TemporaryFolder.file(picture))
-    let (before, after) = (Octets.hex(picture[60..<61]), Octets.hex([picture[60] ^ 0xFF]))
+    let (before, after) = (Bytes.hex(picture[60..<61]), Bytes.hex([picture[60] ^ 0xFF]))
     picture[60] ^= 0xFF
     let result = try replay(trace, "send-file", "name:Panel", "fff6", try TemporaryFolder.file(picture), "--json", "--strict")
     #expect(result.status == 7)

@@ -37,7 +37,7 @@ import Traces
 
   @Test(arguments: [[], ["--verify", "notify:fff7"], ["--mode", "request"], ["--phy", "2m", "--interval", "7.5"]])
   func replaysATransfer(_ options: [String]) throws {
-    try replaysAsRecorded(["send-file", "name:Panel", "fff6", try TemporaryFolder.file(Octets.picture(20_000))] + options)
+    try replaysAsRecorded(["send-file", "name:Panel", "fff6", try TemporaryFolder.file(Bytes.picture(20_000))] + options)
   }
 
   /// A failing connection, a device that ends the link, and one that never answers.
@@ -84,11 +84,11 @@ import Traces
     #expect(replayed.status == 0, "\(replayed.errors)")
   }
 
-  private static func monitorRecord(opcode: UInt16, adapter: UInt16, _ octets: [UInt8], _ record: Snoop.Record) -> [UInt8] {
+  private static func monitorRecord(opcode: UInt16, adapter: UInt16, _ bytes: [UInt8], _ record: Snoop.Record) -> [UInt8] {
     // The header of our record has its time in the right place.
     let time = record.encoded[16..<24]
     func bigEndian(_ number: Int) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) } }
-    return bigEndian(octets.count) + bigEndian(octets.count) + bigEndian(Int(adapter) << 16 | Int(opcode)) + [0, 0, 0, 0] + time + octets
+    return bigEndian(bytes.count) + bigEndian(bytes.count) + bigEndian(Int(adapter) << 16 | Int(opcode)) + [0, 0, 0, 0] + time + bytes
   }
 
   // MARK: What was not recorded

@@ -113,7 +113,7 @@ import TestSupport
   }
 
   /// A device with other data does not have the file.
-  @Test func aDeviceWithOtherOctets() throws {
+  @Test func aDeviceWithOtherBytes() throws {
     let path = try TemporaryFolder.file(Self.picture)
     let result = try Blectl.run(
       [

@@ -69,7 +69,7 @@ import TestSupport
     }
     for number in 0..<400 { send(number) }
     #expect(terminal.wait(for: "400 devices (379 below), 400 records"))
-    let live = Screen(String(decoding: terminal.octets, as: UTF8.self), rows: 24).lines
+    let live = Screen(String(decoding: terminal.bytes, as: UTF8.self), rows: 24).lines
     #expect(live.suffix(24).first?.hasPrefix("RSSI") == true && live.suffix(23).first?.hasPrefix(" -40 ") == true, "\(live.suffix(24))")
     send(400)
     let (status, text) = terminal.finish()
@@ -96,8 +96,8 @@ import TestSupport
       [Blectl.path, "-i", controller.adapter, "scan", "--count", options.count == 1 ? "5" : "3"] + options, columns: 80, rows: 24,
       environment: ["NO_COLOR": "1"])
     #expect(controller.command(0x200C)?.first == 1)
-    func send(_ number: UInt8, _ rssi: Int, _ octet: UInt8 = 0) {
-      controller.send([4, 0x3E, 14, 2, 1, 0, 1, number, 0, 0, 0, 0, 0xD1, 2, 1, octet, UInt8(truncatingIfNeeded: rssi)])
+    func send(_ number: UInt8, _ rssi: Int, _ byte: UInt8 = 0) {
+      controller.send([4, 0x3E, 14, 2, 1, 0, 1, number, 0, 0, 0, 0, 0xD1, 2, 1, byte, UInt8(truncatingIfNeeded: rssi)])
     }
     if options.count == 1 {
       send(1, -60)
@@ -142,7 +142,7 @@ import TestSupport
       [Blectl.path, "-i", "sim", "scan", "--duration", "0"], columns: 120, rows: 24, environment: ["NO_COLOR": "1"])
     #expect(terminal.wait(for: "5 devices"))
     terminal.resize(columns: 50, rows: 24)
-    for _ in 0..<2 { #expect(terminal.wait(for: "5 devices", after: terminal.octets.count)) }
+    for _ in 0..<2 { #expect(terminal.wait(for: "5 devices", after: terminal.bytes.count)) }
     terminal.interrupt()
     let frames = terminal.finish().text.components(separatedBy: "\u{1B}[J").dropLast()
     let widths = frames.map { $0.split(separator: "\r\n").map { DisplayText.width(String($0.replacing(/\u{1B}\[\d*[AK]\r?/, with: ""))) } }
@@ -160,7 +160,7 @@ import TestSupport
     let terminal = try PseudoTerminal(
       [Blectl.path, "-i", "sim", "scan", "--duration", "0"], columns: 100, rows: 24, environment: ["NO_COLOR": "1"])
     for job in 1...2 {
-      #expect(terminal.wait(for: "A\rRSSI", after: terminal.octets.count))
+      #expect(terminal.wait(for: "A\rRSSI", after: terminal.bytes.count))
       terminal.stop()
       terminal.show("[\(job)]+  Stopped\n")
       terminal.resume()
@@ -195,7 +195,7 @@ import TestSupport
     #expect(terminal.wait(for: "5 devices"))
     terminal.resize(columns: 50, rows: 10)
     // The second frame from now is complete, and was started in the new width.
-    for _ in 0..<2 { #expect(terminal.wait(for: "5 devices", after: terminal.octets.count)) }
+    for _ in 0..<2 { #expect(terminal.wait(for: "5 devices", after: terminal.bytes.count)) }
     terminal.interrupt()
     let (status, text) = terminal.finish()
     #expect(status == 130)

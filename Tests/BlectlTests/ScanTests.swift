@@ -31,9 +31,9 @@ import TestSupport
     let controller = try H4Controller()
     let running = try Blectl.start(["scan", "--count", "1", "--json"], adapter: controller.adapter, virtual: false)
     #expect(controller.command(0x200C)?.first == 1)
-    for octets: [UInt8] in [
+    for bytes: [UInt8] in [
       [15, 2, 1, 9, 1, 1, 0, 0, 0, 0, 0xC0, 3, 2, 1, 6, 0xC4], [5, 2, 1, 0, 1, 2], [15, 2, 1, 0, 1, 3, 0, 0, 0, 0, 0xC0, 3, 2, 1, 6, 0xC4],
-    ] { controller.send([4, 0x3E] + octets) }
+    ] { controller.send([4, 0x3E] + bytes) }
     let result = running.wait()
     #expect(result.status == 0)
     #expect(try result.records.map { $0.string("address") } == ["C0:00:00:00:00:03"])

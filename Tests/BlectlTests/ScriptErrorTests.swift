@@ -60,7 +60,7 @@ import TestSupport
     if status != 0 { #expect(result.errors.contains("a.blectl:2:12: "), "\(result.errors)") }
   }
 
-  @Test func octetsThatAreNoText() throws {
+  @Test func bytesThatAreNoText() throws {
     Self.expectRefused(try Self.run(Array("read ffe1\n".utf8) + [0xFF]), "standard input:2", "UTF-8")
     Self.expectRefused(try Self.run("read ffe1\nread \0"), "standard input:2:6", "NUL")
   }
@@ -85,8 +85,8 @@ import TestSupport
       ["run", "--peer", "name:Band-7", "--trace", trace, "-"], input: Array("read 2a19\nread 2a19\nexpect as u9 == 1".utf8))
     Self.expectRefused(result, "standard input:3:11", "u9")
     // The header of a btsnoop file is 16 bytes.
-    let octets = FileManager.default.contents(atPath: trace)?.count ?? 0
-    #expect(octets <= 16, "\(octets) octets of trace")
+    let bytes = FileManager.default.contents(atPath: trace)?.count ?? 0
+    #expect(bytes <= 16, "\(bytes) octets of trace")
   }
 
   /// All files are checked before the first one runs.
@@ -194,8 +194,8 @@ import TestSupport
   }
 
   @Test func whatIsTooLarge() throws {
-    for octets in [Array(repeating: UInt8(ascii: "a"), count: 10 << 20), Array(String(repeating: "#\n", count: 5 << 20).utf8)] {
-      let path = try TemporaryFolder.file(octets)
+    for bytes in [Array(repeating: UInt8(ascii: "a"), count: 10 << 20), Array(String(repeating: "#\n", count: 5 << 20).utf8)] {
+      let path = try TemporaryFolder.file(bytes)
       let result = try Blectl.run(["run", path])
       #expect(
         [64, 66].contains(result.status) && result.errors.contains(path) && result.errors.utf8.count < 1000, "\(result.errors.prefix(1000))"

@@ -13,9 +13,9 @@ import TestSupport
     return (try result.records.last, result)
   }
 
-  private func path(_ contents: [UInt8] = [], octets: Int? = nil) throws -> String {
+  private func path(_ contents: [UInt8] = [], bytes: Int? = nil) throws -> String {
     let path = try TemporaryFolder.file(contents)
-    if let octets { #expect(unsafe truncate(path, octets) == 0) }
+    if let bytes { #expect(unsafe truncate(path, bytes) == 0) }
     return path
   }
 
@@ -52,10 +52,10 @@ import TestSupport
   }
 
   @Test func largerThanAnyLinkCarries() throws {
-    try refuses(try path(octets: 1 << 40), "is too large: the limit is 68719476736 bytes.")
+    try refuses(try path(bytes: 1 << 40), "is too large: the limit is 68719476736 bytes.")
   }
 
-  @Test func oneOctet() throws {
+  @Test func oneByte() throws {
     let (sent, result) = try send(try path([7]), Self.notify)
     #expect(
       result.status == 0 && sent?.int("bytes") == 1 && sent?.int("segments") == 1 && sent?.bool("verified") == true, "\(result.errors)")
@@ -63,7 +63,7 @@ import TestSupport
 
   /// Only the sent part of a file is read.
   @Test func fourGigabytesOfHoles() throws {
-    let path = try path([1, 2, 3], octets: 4 << 30)
+    let path = try path([1, 2, 3], bytes: 4 << 30)
     let (sent, result) = try send(path, ["--offset", "\(4 << 30 - 1000)"])
     #expect(result.status == 0 && sent?.int("bytes") == 1000 && sent?.int("offset") == 4 << 30 - 1000, "\(result.errors)")
     let device = try TemporaryFolder.file(
@@ -117,9 +117,9 @@ import TestSupport
 
   /// Stops the program after it has started, and continues it after `change`.
   private func sendChanging(
-    _ octets: [UInt8], _ options: [String] = [], environment: [String: String] = [:], _ change: (String) throws -> Void
+    _ bytes: [UInt8], _ options: [String] = [], environment: [String: String] = [:], _ change: (String) throws -> Void
   ) throws -> ProcessResult {
-    let path = try path(octets)
+    let path = try path(bytes)
     let running = try Blectl.start(
       ["send-file", "name:Panel", "fff6", path, "--json"] + options, environment: environment, hasInput: false)
     #expect(running.nextLine { $0.contains(#""event":"progress""#) } != nil)
@@ -132,10 +132,10 @@ import TestSupport
 
   private static let long = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
 
-  private func append(_ octets: [UInt8], to path: String) throws {
+  private func append(_ bytes: [UInt8], to path: String) throws {
     let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
     try file.seekToEnd()
-    try file.write(contentsOf: Data(octets))
+    try file.write(contentsOf: Data(bytes))
     try file.close()
   }
 

@@ -20,7 +20,7 @@ import TestSupport
     (["send-file", "name:Panel", "fff6", "FILE", "--gap", "5", "--json"], "progress"),
   ])
   func aClientIsKilled(_ arguments: [String], _ when: String) throws {
-    let file = try TemporaryFolder.file(Octets.picture(500_000))
+    let file = try TemporaryFolder.file(Bytes.picture(500_000))
     let air = try ListeningAir()
     let client = try Blectl.start(arguments.map { $0 == "FILE" ? file : $0 }, adapter: air.adapter, virtual: false)
     #expect(client.waitForOutput(containing: when))
@@ -35,14 +35,14 @@ import TestSupport
     let air = try ListeningAir()
     let other = try air.start("notify", "name:Band-7", "2a37", "--json")
     #expect(other.waitForOutput(containing: "notification"))
-    for (octets, isNoted) in [
+    for (bytes, isNoted) in [
       (Array("GET / HTTP/1.0\r\n\r\n".utf8), true), (SimListenTests.resetCommand + [0x77], true), ([4, 0x0E, 4, 1, 3, 0x0C, 0], true),
       // Half a command; half of the longest data packet; invalid commands, too short or too long; and data for no link.
       ([1, 3], false), ([2, 0x40, 0, 0xFF, 0xFF] + [UInt8](repeating: 0, count: 60_000), false), ([1, 0xFF, 0xFF, 0], false),
       ([1, 0x0C, 0x20, 1, 1], false), ([1, 3, 0x0C, 3, 1, 2, 3], false), ([2, 0x40, 0, 2, 0, 1, 2], false), ([2, 0, 0, 0, 0], false),
     ] as [([UInt8], Bool)] {
       let client = try RawClient(air.path)
-      try client.send(octets)
+      try client.send(bytes)
       // The air closes the connection after invalid H4.
       if isNoted { _ = client.readToEnd() }
     }

@@ -11,9 +11,9 @@ import Traces
   /// Creates devices with a value to read and write, and one that is notified.
   static func notes(_ count: Int) throws -> String {
     let devices = (1...count).map { number in
-      let octet = String(number, radix: 16)
+      let byte = String(number, radix: 16)
       return """
-        {"name": "Note-\(number)", "address": "D1:00:00:00:01:\(octet.count == 1 ? "0" + octet : octet)/random",
+        {"name": "Note-\(number)", "address": "D1:00:00:00:01:\(byte.count == 1 ? "0" + byte : byte)/random",
          "advertisement": {"flags": 6, "name": "Note-\(number)"}, "interval_ms": 40,
          "services": [{"uuid": "fff0", "characteristics": [{"uuid": "fff1", "properties": ["read", "write"], "value": "00"}]}]}
         """
@@ -48,7 +48,7 @@ import Traces
     let air = try ListeningAir()
     #expect(try air.blectl("mac-from-adv", "D1:00:00:00:00:01", "--json").records.first?.string("mac") == "A4:C1:38:00:11:22")
     #expect(try air.blectl("notify", "name:Band-7", "2a37", "--count", "2", "--json").records.count == 2)
-    let sent = try air.blectl("send-file", "name:Panel", "fff6", "-", "--verify", "notify:fff7", "--json", input: Octets.picture(10_000))
+    let sent = try air.blectl("send-file", "name:Panel", "fff6", "-", "--verify", "notify:fff7", "--json", input: Bytes.picture(10_000))
     #expect(try sent.records.last?.bool("verified") == true, "\(sent.errors)")
   }
 

@@ -27,8 +27,8 @@ import TestSupport
     let isAdvertising = packet[10...].starts(with: [0xD6, 0xBE, 0x89, 0x8E])
     let (flags, rf) = (Self.flags(packet), packet[0])
     let channel = rf == 0 ? 37 : rf == 12 ? 38 : rf == 39 ? 39 : rf < 12 ? rf - 1 : rf - 2
-    let octet = UInt8(flags & 0x0800 == 0 ? 0 : 1) | (flags >> 7 & 7 == 2 ? 2 : 0)
-    let event: [UInt8] = [10, octet, channel, 60, 0, 0, 0, 0, 0, 0] + packet[10...]
+    let byte = UInt8(flags & 0x0800 == 0 ? 0 : 1) | (flags >> 7 & 7 == 2 ? 2 : 0)
+    let event: [UInt8] = [10, byte, channel, 60, 0, 0, 0, 0, 0, 0] + packet[10...]
     return [1, UInt8(event.count), 0, 3, 0, 0, isAdvertising ? 2 : 6] + event
   }
 

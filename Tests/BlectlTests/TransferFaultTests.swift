@@ -45,7 +45,7 @@ import TestSupport
       if case .read(let value) = response { ArrivalReport(value)?.count } else { nil }
     }
     let transfer = Transfer(
-      client, to: 0x10, mode: way.mode.writeMode, segment: segment, pacing: options.pacing(segment: segment), OctetArray(file),
+      client, to: 0x10, mode: way.mode.writeMode, segment: segment, pacing: options.pacing(segment: segment), ByteArray(file),
       from: offset,
       asking: way == .countedCommands ? question : nil, pace: way == .probedCommands ? TransferPace() : TransferPace().begin(on: nil))
     let task = EventLoop.shared.spawn { () -> Failure? in
@@ -88,18 +88,18 @@ import TestSupport
       case (.droppingServer, .countedCommands): 7
       }
     #expect(failure?.exitStatus.rawValue == code, "\(place): \(failure?.message ?? "no failure")")
-    let arrived = sink.octets.count
-    #expect(sink.octets == Array(file[..<arrived]), place)
+    let arrived = sink.bytes.count
+    #expect(sink.bytes == Array(file[..<arrived]), place)
     guard let failure else {
-      #expect((ArrivalReport(of: sink.octets) == ArrivalReport(of: file)) == (fault != .droppingServer), place)
+      #expect((ArrivalReport(of: sink.bytes) == ArrivalReport(of: file)) == (fault != .droppingServer), place)
       return
     }
     let told = try #require(failure.resumeOffset, place)
     #expect(told <= arrived && told >= arrived - window(way), "\(place): told \(told), arrived \(arrived)")
     #expect(["At least \(told) of 4000", "Between \(told) and "].contains(where: failure.message.contains), place)
     // The sink continues at the resumed offset.
-    sink.octets.removeLast(max(0, arrived - told))
+    sink.bytes.removeLast(max(0, arrived - told))
     #expect(try await send(way, from: min(told, arrived), over: FaultyLink(sink)) == nil, place)
-    #expect(ArrivalReport(of: sink.octets) == ArrivalReport(of: file), place)
+    #expect(ArrivalReport(of: sink.bytes) == ArrivalReport(of: file), place)
   }
 }

@@ -82,7 +82,7 @@ import TestSupport
     #expect(result.status == 64 && sent == nil && result.errors.contains(message), "\(result.errors)")
   }
 
-  @Test func octetsThatAreNoText() throws {
+  @Test func bytesThatAreNoText() throws {
     let result = try Blectl.run("write", Self.band, "ff02", "-", "--as", "utf8", input: [0x68, 0xFF])
     #expect(result.status == 64 && result.errors.contains("Cannot read standard input as utf8: it is not UTF-8 text"), "\(result.errors)")
   }

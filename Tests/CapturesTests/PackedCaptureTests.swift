@@ -109,7 +109,7 @@ import TestSupport
     #expect(try await error(PackedFiles.gzip([], stream: bomb)) == "compressed data: they expand to more than 16 MiB")
     #expect(try await error(PackedFiles.zip([("a", [1]), ("b", [2])])) == "a ZIP archive without a Bluetooth capture")
     #expect(try await error([0x50, 0x4B, 3, 4]) == "a ZIP archive that is cut, encrypted or damaged")
-    for (octets, mention) in [
+    for (bytes, mention) in [
       ([3] + [UInt8](repeating: 0, count: 20), "btsnooz header: unsupported version 3"),
       ([2, 1], "btsnooz header: needs 8 bytes, has 1"),
       ([2] + [UInt8](repeating: 0, count: 8) + [0, 0], "btsnooz header: no zlib data"),
@@ -118,7 +118,7 @@ import TestSupport
         [2] + [UInt8](repeating: 0, count: 8) + [0x78, 1] + PackedFiles.stored([9, 0, 9, 0, 0, 0, 0, 0, 0x10]),
         "btsnooz record: needs 8 bytes, has 0"
       ),
-    ] as [([UInt8], String)] { #expect(try await error(PackedFiles.report(octets)) == mention) }
+    ] as [([UInt8], String)] { #expect(try await error(PackedFiles.report(bytes)) == mention) }
     #expect(try await error(Array("--- BEGIN:BTSNOOP_LOG_SUMMARY\n?".utf8)) == "btsnooz: invalid base64")
   }
 

@@ -12,8 +12,8 @@ import Traces
     Snoop.Record(packet: [2, 0x40, 0x10, 1, 0, 7], direction: .controllerToHost, wallClock: start + 4_000_000),
   ]
 
-  private static func number(_ value: UInt64, _ octets: Int, _ isLittle: Bool) -> [UInt8] {
-    let little = (0..<octets).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
+  private static func number(_ value: UInt64, _ bytes: Int, _ isLittle: Bool) -> [UInt8] {
+    let little = (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
     return isLittle ? little : little.reversed()
   }
 
@@ -33,10 +33,10 @@ import Traces
     var file = number(nanoseconds ? 0xA1B2_3C4D : 0xA1B2_C3D4, 4, isLittle) + number(2, 2, isLittle) + number(4, 2, isLittle)
     file += number(0, 8, isLittle) + number(65_535, 4, isLittle) + number(type, 4, isLittle)
     for record in records {
-      let octets = payload(record, type)
+      let bytes = payload(record, type)
       let fraction = UInt64(record.wallClock % 1_000_000_000)
       file += number(UInt64(record.wallClock / 1_000_000_000), 4, isLittle) + number(nanoseconds ? fraction : fraction / 1000, 4, isLittle)
-      file += number(UInt64(octets.count), 4, isLittle) + number(UInt64(octets.count), 4, isLittle) + octets
+      file += number(UInt64(bytes.count), 4, isLittle) + number(UInt64(bytes.count), 4, isLittle) + bytes
     }
     return file
   }
@@ -56,14 +56,14 @@ import Traces
     file += block(1, number(type, 2, isLittle) + number(0, 6, isLittle) + options)
     file += block(6, number(0, 16, isLittle) + number(0, 4, isLittle)) + block(5, [1, 2, 3, 4])
     for record in records {
-      let octets = payload(record, type)
+      let bytes = payload(record, type)
       let time = resolution == 9 ? UInt64(record.wallClock) : UInt64(record.wallClock / 1000)
       let flags = number(2, 2, isLittle) + number(4, 2, isLittle) + number(record.direction == .hostToController ? 2 : 1, 4, isLittle)
       file += block(
         6,
         number(1, 4, isLittle) + number(time >> 32, 4, isLittle) + number(time & 0xFFFF_FFFF, 4, isLittle)
-          + number(UInt64(octets.count), 4, isLittle) + number(UInt64(octets.count), 4, isLittle) + octets
-          + [UInt8](repeating: 0, count: (4 - octets.count % 4) % 4) + flags + number(0, 4, isLittle))
+          + number(UInt64(bytes.count), 4, isLittle) + number(UInt64(bytes.count), 4, isLittle) + bytes
+          + [UInt8](repeating: 0, count: (4 - bytes.count % 4) % 4) + flags + number(0, 4, isLittle))
     }
     return file
   }
@@ -143,11 +143,11 @@ import Traces
       + interfaces.flatMap { block(1, number($0.type, 2, true) + [0, 0] + number($0.longest, 4, true)) }
   }
 
-  private static func packet(_ interface: UInt64, _ octets: [UInt8]) -> [UInt8] {
-    let length = number(UInt64(octets.count), 4, true)
+  private static func packet(_ interface: UInt64, _ bytes: [UInt8]) -> [UInt8] {
+    let length = number(UInt64(bytes.count), 4, true)
     return block(
       6,
-      number(interface, 4, true) + number(0, 8, true) + length + length + octets + [UInt8](repeating: 0, count: (4 - octets.count % 4) % 4))
+      number(interface, 4, true) + number(0, 8, true) + length + length + bytes + [UInt8](repeating: 0, count: (4 - bytes.count % 4) % 4))
   }
 
   /// Two adapters may share connection handles, even with a network interface between them.
@@ -219,7 +219,7 @@ import Traces
   }
 
   /// A cut file gives its whole packets, then the error.
-  @Test func survivesHostileOctets() throws {
+  @Test func survivesHostileBytes() throws {
     let seeds = [
       Self.pcap(187, isLittle: true, nanoseconds: true), Self.pcap(254, isLittle: false, nanoseconds: false),
       Self.pcapng(201, isLittle: true, resolution: 9), Self.pcapng(254, isLittle: false, resolution: nil),

@@ -1,7 +1,7 @@
 import TestSupport
 
 @Suite(.timeLimit(.minutes(15))) struct CCMTests {
-  private func octets(_ hex: String) -> [UInt8] { Hex.decode(hex) ?? [] }
+  private func bytes(_ hex: String) -> [UInt8] { Hex.decode(hex) ?? [] }
 
   /// Vectors: FIPS 197 appendices B and C.1; NIST SP 800-38A F.1.1; Vol 6 Part C §1 (the session key of the encryption sample data).
   @Test(arguments: [
@@ -11,11 +11,11 @@ import TestSupport
     ("2b7e151628aed2a6abf7158809cf4f3c", "f69f2445df4f9b17ad2b417be66c3710", "7b0c785e27e8ad3f8223207104725dd4"),
     ("4c68384139f574d836bcf34e9dfb01bf", "0213243546576879acbdcedfe0f10213", "99ad1b5226a37e3e058e3b8e27c2c666"),
   ]) func aes(_ key: String, _ plaintext: String, _ ciphertext: String) throws {
-    let block = try #require(AES128(key: octets(key))).encrypt(AES128.Block(padding: octets(plaintext)))
-    #expect((0..<16).map { block[$0] } == octets(ciphertext))
+    let block = try #require(AES128(key: bytes(key))).encrypt(AES128.Block(padding: bytes(plaintext)))
+    #expect((0..<16).map { block[$0] } == bytes(ciphertext))
   }
 
-  @Test(arguments: [0, 15, 17]) func keysHaveSixteenOctets(_ count: Int) {
+  @Test(arguments: [0, 15, 17]) func keysHaveSixteenBytes(_ count: Int) {
     #expect(AES128(key: [UInt8](repeating: 0, count: count)) == nil)
   }
 
@@ -36,12 +36,12 @@ import TestSupport
     ("99ad1b5226a37e3e058e3b8e27c2c666", "000000008024abdcbabebaafde", "03", "9f", "cda7f448", "06"),
     ("231d39c1d7cc1ab1aee224cd096db932", "5448e68f80a5d2fc4133221100", "", "e445f3c9962b", "6c7c4519", "02ca0903bf13"),
   ]) func vectors(_ key: String, _ nonce: String, _ additional: String, _ ciphertext: String, _ mic: String, _ plaintext: String) throws {
-    let key = try #require(AES128(key: octets(key)))
-    let (nonce, additional, ciphertext, mic) = (octets(nonce), octets(additional), octets(ciphertext), octets(mic))
-    #expect(CCM.open(ciphertext, mic: mic, nonce: nonce, additional: additional, key: key) == octets(plaintext))
+    let key = try #require(AES128(key: bytes(key)))
+    let (nonce, additional, ciphertext, mic) = (bytes(nonce), bytes(additional), bytes(ciphertext), bytes(mic))
+    #expect(CCM.open(ciphertext, mic: mic, nonce: nonce, additional: additional, key: key) == bytes(plaintext))
     // A changed bit in any of them makes decryption fail.
-    func flipped(_ octets: [UInt8], _ index: Int) -> [UInt8] {
-      octets.enumerated().map { $0.offset == index ? $0.element ^ 1 : $0.element }
+    func flipped(_ bytes: [UInt8], _ index: Int) -> [UInt8] {
+      bytes.enumerated().map { $0.offset == index ? $0.element ^ 1 : $0.element }
     }
     for index in ciphertext.indices {
       #expect(CCM.open(flipped(ciphertext, index), mic: mic, nonce: nonce, additional: additional, key: key) == nil)

@@ -1,7 +1,7 @@
 import TestSupport
 
 @Suite(.timeLimit(.minutes(15))) struct MessageAuthenticationTests {
-  private func octets(_ hex: String) -> [UInt8] { Hex.decode(hex) ?? [] }
+  private func bytes(_ hex: String) -> [UInt8] { Hex.decode(hex) ?? [] }
 
   /// Vectors: RFC 4493 §4. The last message needs more than one read of a whole block.
   @Test(arguments: [
@@ -14,8 +14,8 @@ import TestSupport
       "51f0bebf7e3b9d92fc49741779363cfe"
     ),
   ]) func cmac(_ message: String, _ code: String) {
-    let found = MessageAuthentication.aesCMAC.code(of: octets(message), key: octets("2b7e151628aed2a6abf7158809cf4f3c"))
-    #expect(found == octets(code))
+    let found = MessageAuthentication.aesCMAC.code(of: bytes(message), key: bytes("2b7e151628aed2a6abf7158809cf4f3c"))
+    #expect(found == bytes(code))
   }
 
   /// Vectors: RFC 4231 §4.2, §4.3, §4.4.
@@ -33,7 +33,7 @@ import TestSupport
       "773ea91e36800e46854db8ebd09181a72959098b3ef8c122d9635514ced565fe"
     ),
   ]) func hmac(_ key: String, _ message: String, _ code: String) {
-    #expect(MessageAuthentication.hmacSHA256.code(of: octets(message), key: octets(key)) == octets(code))
+    #expect(MessageAuthentication.hmacSHA256.code(of: bytes(message), key: bytes(key)) == bytes(code))
   }
 
   @Test func keysThatAreNone() {

@@ -10,17 +10,17 @@ import Traces
     ("01100c000a", "Error Response", ["request": .code(0x10, "Read By Group Type Request"), "error": .attError(.attributeNotFound)]),
     (
       "0801000500" + "0328", "Read By Type Request",
-      ["start_handle": .mask(1, octets: 2), "end_handle": .mask(5, octets: 2), "type": .uuid(UUID(0x2803))]
+      ["start_handle": .mask(1, bytes: 2), "end_handle": .mask(5, bytes: 2), "type": .uuid(UUID(0x2803))]
     ),
     ("5210000102", "Write Command", ["handle": .attribute(0x10), "value": .value([1, 2], of: 0x10, isWhole: true)]),
     ("1b12000648", "Handle Value Notification", ["value": .value([6, 0x48], of: 0x12, isWhole: true)]),
-    ("1e", "Handle Value Confirmation", [:]), ("4001", "Opcode 0x40", ["parameters": .octets([1])]),
+    ("1e", "Handle Value Confirmation", [:]), ("4001", "Opcode 0x40", ["parameters": .bytes([1])]),
     (
       "1106" + "0100" + "0500" + "0018", "Read By Group Type Response",
       [
         "items": .list([
           [
-            PacketField("handle", .attribute(1)), PacketField("end_handle", .mask(5, octets: 2)),
+            PacketField("handle", .attribute(1)), PacketField("end_handle", .mask(5, bytes: 2)),
             PacketField("declares", .uuid(UUID(0x1800))),
           ]
         ])
@@ -41,11 +41,11 @@ import Traces
     for (hex, request, fields) in [
       (
         "0108" + "0100" + "0a", Request.readByType(.all, type: UUID(0x2803)),
-        ["start_handle": .mask(1, octets: 2), "end_handle": .mask(0xFFFF, octets: 2)]
+        ["start_handle": .mask(1, bytes: 2), "end_handle": .mask(0xFFFF, bytes: 2)]
       ),
-      ("0104" + "0900" + "0a", nil, ["start_handle": .mask(9, octets: 2)]),
-      ("0106" + "0000" + "01", .findByTypeValue(.all, type: 0x2800, value: []), ["start_handle": .mask(0, octets: 2)]),
-      ("0110" + "0100" + "10", nil, ["start_handle": .mask(1, octets: 2)]),
+      ("0104" + "0900" + "0a", nil, ["start_handle": .mask(9, bytes: 2)]),
+      ("0106" + "0000" + "01", .findByTypeValue(.all, type: 0x2800, value: []), ["start_handle": .mask(0, bytes: 2)]),
+      ("0110" + "0100" + "10", nil, ["start_handle": .mask(1, bytes: 2)]),
       ("0108" + "0500" + "05", .readByType(.all, type: UUID(0x2803)), ["handle": .attribute(5)]),
       ("010a" + "0500" + "0a", .read(5), ["handle": .attribute(5)]),
     ] as [(String, Request?, [String: PacketField.Value])] {
@@ -65,8 +65,8 @@ import Traces
       characteristics["items"]
         == .list([
           [
-            PacketField("handle", .attribute(2)), PacketField("properties", .mask(0x12, octets: 1)),
-            PacketField("value_handle", .mask(3, octets: 2)), PacketField("declares", .uuid(UUID(0x2A37))),
+            PacketField("handle", .attribute(2)), PacketField("properties", .mask(0x12, bytes: 1)),
+            PacketField("value_handle", .mask(3, bytes: 2)), PacketField("declares", .uuid(UUID(0x2A37))),
           ]
         ]))
     // Without the request, the form of the items is unknown.
@@ -83,7 +83,7 @@ import Traces
     #expect(DecodedPacket(securityManager: [5]).problem != nil && DecodedPacket(securityManager: []).problem != nil)
   }
 
-  @Test func survivesHostileOctets() {
+  @Test func survivesHostileBytes() {
     let seeds = Self.vectors.compactMap { Hex.decode($0.0) } + [[0x12, 1, 8, 0, 12, 0, 24, 0, 0, 0, 0x90, 1], [1, 3, 0, 1, 16, 7, 7]]
     hostile(seeds, mutations: 20_000) {
       _ = DecodedPacket(att: $0)

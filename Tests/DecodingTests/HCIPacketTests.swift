@@ -5,8 +5,8 @@ import Traces
 @Suite(.timeLimit(.minutes(15))) struct HCIPacketTests {
   /// Packets with some of their fields, from the specification's tables (Vol 4 Part E §7) and from captures.
   static let vectors: [(String, String, [String: PacketField.Value])] = [
-    ("01030c00", "Reset", ["opcode": .mask(0x0C03, octets: 2)]),
-    ("0106040340" + "0013", "Disconnect", ["handle": .mask(0x40, octets: 2), "reason": .status(.remoteUserTerminated)]),
+    ("01030c00", "Reset", ["opcode": .mask(0x0C03, bytes: 2)]),
+    ("0106040340" + "0013", "Disconnect", ["handle": .mask(0x40, bytes: 2), "reason": .status(.remoteUserTerminated)]),
     (
       "010b2007011000200001" + "00", "LE Set Scan Parameters",
       [
@@ -32,14 +32,14 @@ import Traces
     (
       "0108202003020106" + String(repeating: "00", count: 28), "LE Set Advertising Data", ["advertising_data": .advertising([2, 1, 6])]
     ),
-    ("0101fc020102", "Vendor Specific command 0xfc01", ["parameters": .octets([1, 2])]),
+    ("0101fc020102", "Vendor Specific command 0xfc01", ["parameters": .bytes([1, 2])]),
     (
       "040e0a01091000665544332211", "Command Complete",
       ["command": .code(0x1009, "Read BD_ADDR"), "status": .status(.success), "address": .address(Address(rawValue: 0x1122_3344_5566))]
     ),
     // Parameters after an error are meaningless; fields that later versions add are not wrong.
-    ("040e06010910" + "0c00ff", "Command Complete", ["status": .status(.commandDisallowed), "returned": .octets([0, 0xFF])]),
-    ("040e06010620" + "000102", "Command Complete", ["status": .status(.success), "returned": .octets([1, 2])]),
+    ("040e06010910" + "0c00ff", "Command Complete", ["status": .status(.commandDisallowed), "returned": .bytes([0, 0xFF])]),
+    ("040e06010620" + "000102", "Command Complete", ["status": .status(.success), "returned": .bytes([1, 2])]),
     ("040e03030000", "Command Complete", ["credits": .number(3), "command": .code(0, "No Operation")]),
     ("040f040c010d20", "Command Status", ["status": .status(.commandDisallowed), "command": .code(0x200D, "LE Create Connection")]),
     (
@@ -61,18 +61,18 @@ import Traces
         ])
       ]
     ),
-    ("0440020102", "Event 0x40", ["parameters": .octets([1, 2])]),
+    ("0440020102", "Event 0x40", ["parameters": .bytes([1, 2])]),
     (
       "0240200300" + "010203", "ACL Data",
-      ["handle": .mask(0x40, octets: 2), "boundary": .choice(2, "first_flushable"), "fragment": .octets([1, 2, 3])]
+      ["handle": .mask(0x40, bytes: 2), "boundary": .choice(2, "first_flushable"), "fragment": .bytes([1, 2, 3])]
     ),
-    ("0240100300" + "010004", "ACL Data", ["boundary": .choice(1, "continuing"), "fragment": .octets([1, 0, 4])]),
+    ("0240100300" + "010004", "ACL Data", ["boundary": .choice(1, "continuing"), "fragment": .bytes([1, 0, 4])]),
     ("0240000500" + "0100040" + "01e", "ACL Data", ["payload": .packet(DecodedPacket("Handle Value Confirmation"), .att, [0x1E])]),
     (
       "0240000500" + "0100400" + "0ff", "ACL Data",
       [
         "payload": .packet(
-          DecodedPacket("L2CAP frame", [PacketField("channel", .mask(0x40, octets: 2)), PacketField("data", .octets([0xFF]))]), .l2cap,
+          DecodedPacket("L2CAP frame", [PacketField("channel", .mask(0x40, bytes: 2)), PacketField("data", .bytes([0xFF]))]), .l2cap,
           [0xFF])
       ]
     ),
@@ -124,7 +124,7 @@ import Traces
     }
   }
 
-  @Test func survivesHostileOctets() {
+  @Test func survivesHostileBytes() {
     hostile(Self.vectors.compactMap { Hex.decode($0.0) }, mutations: 20_000) { _ = DecodedPacket(hci: $0) }
   }
 }

@@ -6,11 +6,11 @@ import Traces
   private static func air(_ hex: String, data: Bool, _ change: (inout AirPacket) -> Void = { _ in }) throws -> AirPacket {
     // A pcap file with one Link Layer packet, without a CRC.
     let pdu = try #require(Hex.decode(hex))
-    let octets = (data ? [0x21, 0x43, 0x65, 0x50] : [0xD6, 0xBE, 0x89, 0x8E]) + pdu
-    let length = [UInt8(octets.count), 0, 0, 0]
+    let bytes = (data ? [0x21, 0x43, 0x65, 0x50] : [0xD6, 0xBE, 0x89, 0x8E]) + pdu
+    let length = [UInt8(bytes.count), 0, 0, 0]
     let file =
       [0xD4, 0xC3, 0xB2, 0xA1, 2, 0, 4, 0] + [UInt8](repeating: 0, count: 8) + [0, 0, 1, 0, 251, 0, 0, 0] + [UInt8](repeating: 0, count: 8)
-    var reader = try TraceReader(file + length + length + octets)
+    var reader = try TraceReader(file + length + length + bytes)
     var packet = try #require(try reader.next()?.air)
     change(&packet)
     return packet
@@ -33,7 +33,7 @@ import Traces
         "4522665544332211" + address + "21436550" + "563412" + "02" + "0300" + "1800" + "0000" + "4800" + "ffffffff1f" + "25",
         "CONNECT_IND",
         [
-          "access_address": .mask(0x5065_4321, octets: 4), "crc_init": .mask(0x12_3456, octets: 3),
+          "access_address": .mask(0x5065_4321, bytes: 4), "crc_init": .mask(0x12_3456, bytes: 3),
           "window_size": .quantity(2, factor: 1.25, unit: "ms"),
           "interval": .quantity(24, factor: 1.25, unit: "ms"), "timeout": .quantity(72, factor: 10, unit: "ms"),
         ]
@@ -41,9 +41,9 @@ import Traces
       // AdvA, ADI and transmit power, then data.
       (
         "070e" + "0a49" + address + "3412" + "f4" + "020106", "ADV_EXT_IND",
-        ["advertising_data_info": .mask(0x1234, octets: 2), "tx_power": .quantity(-12, factor: 1, unit: "dBm")]
+        ["advertising_data_info": .mask(0x1234, bytes: 2), "tx_power": .quantity(-12, factor: 1, unit: "dBm")]
       ),
-      ("0f0101", "Advertising PDU 0x0f", ["octets": .octets([1])]),
+      ("0f0101", "Advertising PDU 0x0f", ["octets": .bytes([1])]),
     ] as [(String, String, [String: PacketField.Value])])
   func advertising(_ hex: String, _ name: String, _ fields: [String: PacketField.Value]) throws {
     let packet = DecodedPacket(air: try Self.air(hex.filter { $0 != " " }, data: false), isEncrypted: false)
@@ -55,15 +55,15 @@ import Traces
     arguments: [
       ("0100", false, "Empty PDU", ["nesn": .number(0), "sn": .number(0), "md": .flag(false)]),
       ("1d00", false, "Empty PDU", ["nesn": .number(1), "sn": .number(1), "md": .flag(true)]),
-      ("0e03010203", false, "LL Data PDU", ["kind": .choice(2, "start"), "fragment": .octets([1, 2, 3])]),
-      ("0103010203", true, "Encrypted PDU", ["kind": .choice(1, "continuation"), "encrypted": .octets([1, 2, 3])]),
-      ("03050102030405", true, "Encrypted PDU", ["encrypted": .octets([1, 2, 3, 4, 5])]),
+      ("0e03010203", false, "LL Data PDU", ["kind": .choice(2, "start"), "fragment": .bytes([1, 2, 3])]),
+      ("0103010203", true, "Encrypted PDU", ["kind": .choice(1, "continuation"), "encrypted": .bytes([1, 2, 3])]),
+      ("03050102030405", true, "Encrypted PDU", ["encrypted": .bytes([1, 2, 3, 4, 5])]),
       ("03020213", false, "LL_TERMINATE_IND", ["reason": .status(.remoteUserTerminated)]),
-      ("0305180202" + "2800", false, "LL_PHY_UPDATE_IND", ["phy_c_to_p": .mask(2, octets: 1), "instant": .number(40)]),
+      ("0305180202" + "2800", false, "LL_PHY_UPDATE_IND", ["phy_c_to_p": .mask(2, bytes: 1), "instant": .number(40)]),
       ("03060c0c59003412", false, "LL_VERSION_IND", ["version": .code(12, "5.3"), "subversion": .number(0x1234)]),
       // The header has CTEInfo, which the length does not include.
-      ("2302140213", false, "LL_TERMINATE_IND", ["cte_info": .mask(0x14, octets: 1), "reason": .status(.remoteUserTerminated)]),
-      ("0302ff01", false, "LL Control PDU 0xff", ["octets": .octets([1])]),
+      ("2302140213", false, "LL_TERMINATE_IND", ["cte_info": .mask(0x14, bytes: 1), "reason": .status(.remoteUserTerminated)]),
+      ("0302ff01", false, "LL Control PDU 0xff", ["octets": .bytes([1])]),
     ] as [(String, Bool, String, [String: PacketField.Value])])
   func data(_ hex: String, _ isEncrypted: Bool, _ name: String, _ fields: [String: PacketField.Value]) throws {
     let packet = DecodedPacket(air: try Self.air(hex, data: true), isEncrypted: isEncrypted)
@@ -75,11 +75,11 @@ import Traces
     arguments: [
       (
         "4903010203", .connected, "CIS PDU",
-        ["kind": .choice(1, "unframed"), "sn": .number(1), "npi": .flag(true), "octets": .octets([1, 2, 3])]
+        ["kind": .choice(1, "unframed"), "sn": .number(1), "npi": .flag(true), "octets": .bytes([1, 2, 3])]
       ),
       (
         "2b020102", .broadcast, "BIS PDU",
-        ["kind": .choice(3, "control"), "cssn": .number(2), "cstf": .flag(true), "octets": .octets([1, 2])]
+        ["kind": .choice(3, "control"), "cssn": .number(2), "cstf": .flag(true), "octets": .bytes([1, 2])]
       ),
     ] as [(String, AirPacket.IsochronousStream, String, [String: PacketField.Value])])
   func isochronous(_ hex: String, _ stream: AirPacket.IsochronousStream, _ name: String, _ fields: [String: PacketField.Value]) throws {

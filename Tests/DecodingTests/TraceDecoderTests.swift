@@ -6,9 +6,9 @@ import Traces
   private static let peer = PeerAddress(Address(rawValue: 0xC0FF_EE00_0007), .public)
 
   /// Builds a trace: sent packets are the host's, data are whole ATT frames on link 0x40, 1 ms apart.
-  private static func trace(_ steps: [(octets: [UInt8], isSent: Bool)]) -> [Snoop.Record] {
+  private static func trace(_ steps: [(bytes: [UInt8], isSent: Bool)]) -> [Snoop.Record] {
     steps.enumerated().map { index, step in
-      var packet = step.octets
+      var packet = step.bytes
       if packet[0] != 4 {
         let length = UInt8(packet.count)
         packet = [2, 0x40, step.isSent ? 0 : 0x20, length + 4, 0, length, 0, 4, 0] + packet
@@ -21,7 +21,7 @@ import Traces
   private static let connected = Event.leConnectionComplete(
     .init(status: .success, handle: 0x40, peer: peer, interval: 12, latency: 0, supervisionTimeout: 400)
   ).encoded
-  static let session: [(octets: [UInt8], isSent: Bool)] = [
+  static let session: [(bytes: [UInt8], isSent: Bool)] = [
     (connected, false), ([0x0A, 3, 0], true), ([0x0B, 0x64], false), ([0x02, 0xF7, 0], true), ([0x03, 0xB9, 0], false),
     ([0x10, 1, 0, 0xFF, 0xFF, 0, 0x28], true), ([0x11, 6, 1, 0, 5, 0, 0x0F, 0x18], false), ([0x08, 1, 0, 5, 0, 3, 0x28], true),
     ([0x09, 7, 2, 0, 0x12, 3, 0, 0x19, 0x2A], false), ([0x12, 3, 0, 1], true), ([0x01, 0x12, 3, 0, 3], false), ([0x1B, 3, 0, 0x63], false),
@@ -54,7 +54,7 @@ import Traces
     #expect(link.reason == .connectionTimeout && link.isCentral == true && link.end - link.begin == 13_000_000)
     let conversations = summary.conversations(0)
     let read = try #require(conversations.first { $0.subject.opcode == .request(.read) }).entry
-    #expect(read.count == 2 && read.answers == 1 && read.octets == 1 && read.longest == 1_000_000)
+    #expect(read.count == 2 && read.answers == 1 && read.bytes == 1 && read.longest == 1_000_000)
     let write = try #require(conversations.first { $0.subject.opcode == .request(.write) })
     #expect(write.isFromHost && write.entry.errors == [.writeNotPermitted: 1] && write.subject.handle == 3)
     let notified = try #require(conversations.first { $0.subject.opcode == .unsolicited(.notification) })
@@ -125,7 +125,7 @@ import Traces
     let records = parts.map { Snoop.Record(packet: $0, direction: .controllerToHost, wallClock: 0) }
     let (items, decoder) = Self.decoded(records)
     #expect(items[0].layer == .hci && items[0].packet.name == "ACL Data")
-    #expect(items[1].layer == .att && items[1].packet.name == "Handle Value Notification" && items[1].octets == [0x1B, 3, 0, 0x63])
+    #expect(items[1].layer == .att && items[1].packet.name == "Handle Value Notification" && items[1].bytes == [0x1B, 3, 0, 0x63])
     #expect(decoder.allLinks.count == 1 && decoder.allLinks[0].peer == nil && decoder.allLinks[0].reason == nil)
   }
 

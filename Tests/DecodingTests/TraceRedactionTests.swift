@@ -16,8 +16,8 @@ import Traces
 
   private static func event(_ code: UInt8, _ parameters: [UInt8]) -> [UInt8] { [4, code, UInt8(parameters.count)] + parameters }
 
-  private static func returned(_ opcode: UInt16, _ octets: [UInt8]) -> [UInt8] {
-    event(0x0E, [1, UInt8(truncatingIfNeeded: opcode), UInt8(opcode >> 8)] + octets)
+  private static func returned(_ opcode: UInt16, _ bytes: [UInt8]) -> [UInt8] {
+    event(0x0E, [1, UInt8(truncatingIfNeeded: opcode), UInt8(opcode >> 8)] + bytes)
   }
 
   private static func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }

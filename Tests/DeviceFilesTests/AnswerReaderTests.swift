@@ -52,8 +52,8 @@ import TestSupport
     """#
 
   private static func sum(_ hex: String) -> String {
-    let octets = Hex.decode(hex) ?? []
-    return hex + Hex.encode([octets.reduce(0, &+)])
+    let bytes = Hex.decode(hex) ?? []
+    return hex + Hex.encode([bytes.reduce(0, &+)])
   }
 
   /// Returns the verdict on each packet, and the values at the end.

@@ -37,8 +37,8 @@ import TestSupport
     let sleep = try #require(device.command("sleep"))
     #expect(sleep.to.description == "2a19" && sleep.mode == .request && sleep.chunk == 20 && sleep.gap == .milliseconds(10))
     #expect(sleep.parameters.map(\.name) == ["hours"] && sleep.parameters[0].rangeText == "0.5 to 12" && sleep.counter == "id")
-    #expect(try Hex.encode(sleep.encode([], number: 258).octets) == "011002")
-    #expect(try Hex.encode(sleep.encode([NamedValue("hours", .number(1.5))]).octets) == "010300")
+    #expect(try Hex.encode(sleep.encode([], number: 258).bytes) == "011002")
+    #expect(try Hex.encode(sleep.encode([NamedValue("hours", .number(1.5))]).bytes) == "010300")
     #expect(throws: FieldFault.self) { try sleep.encode([NamedValue("hours", .integer(13))]) }
     #expect(sleep.decode([1, 16, 5])?.first?.value == .number(8) && sleep.decode([1, 25, 5]) == nil && sleep.decode([1, 25]) == nil)
     let ask = try #require(device.command("ask"))

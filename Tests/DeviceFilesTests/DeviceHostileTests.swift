@@ -8,11 +8,11 @@ import TestSupport
     .deletingLastPathComponent().appendingPathComponent("man/examples")
   private static let examples = ["gate-lock.json", "band-7.json", "tracker.json"]
 
-  private static func octets(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: folder.appendingPathComponent(name))) }
+  private static func bytes(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: folder.appendingPathComponent(name))) }
 
   /// A file that ends early gives an error with its place, except within trailing blanks.
-  @Test(arguments: examples) func truncatedAtEveryOctet(_ name: String) throws {
-    let whole = try Self.octets(name)
+  @Test(arguments: examples) func truncatedAtEveryByte(_ name: String) throws {
+    let whole = try Self.bytes(name)
     let end = try #require(whole.lastIndex(of: UInt8(ascii: "}")))
     for count in 0...end {
       do {

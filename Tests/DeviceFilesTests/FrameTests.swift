@@ -122,7 +122,7 @@ import TestSupport
     ),
     (
       #"{"header": "56", "fields": [{"name": "a", "type": "bytes"}], "trailer": "3b"}"#, "5601",
-      .octets(offset: 1, expected: [0x3B], found: [1])
+      .bytes(offset: 1, expected: [0x3B], found: [1])
     ),
     (#"{"fields": [{"name": "a", "type": "bytes"}], "trailer": "3b3b"}"#, "3b", .cut(1, needs: 2)),
     (#"{"fields": [{"length_of": "all", "type": "u8"}, {"name": "a", "type": "bytes"}]}"#, "05ff", .cut(2, needs: 5)),

@@ -5,7 +5,7 @@ import TestSupport
 enum Fixture {
   static let code = (0..<100).map { UInt8(truncatingIfNeeded: $0 * 7 + 3) }
 
-  static func little(_ number: Int, _ octets: Int) -> [UInt8] { (0..<octets).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } }
+  static func little(_ number: Int, _ bytes: Int) -> [UInt8] { (0..<bytes).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } }
 
   // MARK: Images
 

@@ -50,8 +50,8 @@ import Foundation
     for (index, argument) in arguments.enumerated() { unsafe copies[index] = strdup(argument) }
     unsafe copies[arguments.count] = nil
     var list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = unsafe copies
-    return unsafe LLVMFuzzerRunDriver(&count, &list) { octets, length in
-      let (target, input) = unsafe (Fuzz.chosen, Array(UnsafeBufferPointer(start: octets, count: length)))
+    return unsafe LLVMFuzzerRunDriver(&count, &list) { bytes, length in
+      let (target, input) = unsafe (Fuzz.chosen, Array(UnsafeBufferPointer(start: bytes, count: length)))
       try? EventLoop.shared.run { await target?.run(input) }
       return 0
     }

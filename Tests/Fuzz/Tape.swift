@@ -8,17 +8,17 @@ struct Tape: Sendable {
 
   var isAtEnd: Bool { rest.isEmpty }
 
-  mutating func octet() -> UInt8 { rest.popFirst() ?? 0 }
+  mutating func byte() -> UInt8 { rest.popFirst() ?? 0 }
 
-  mutating func octets(_ count: Int) -> [UInt8] {
+  mutating func bytes(_ count: Int) -> [UInt8] {
     defer { rest = rest.dropFirst(count) }
     return Array(rest.prefix(count))
   }
 
   /// Returns up to 255 bytes, which follow their count.
-  mutating func piece() -> [UInt8] { octets(Int(octet())) }
+  mutating func piece() -> [UInt8] { bytes(Int(byte())) }
 
-  mutating func number16() -> UInt16 { UInt16(octet()) | UInt16(octet()) << 8 }
+  mutating func number16() -> UInt16 { UInt16(byte()) | UInt16(byte()) << 8 }
 }
 
 enum VirtualTime {

@@ -59,7 +59,7 @@ import TestSupport
     #expect(Advertisement(structures: [ADStructure(type: 9, data: Array(repeating: 0x41, count: 255))]) == nil)
   }
 
-  @Test func hostileOctets() {
+  @Test func hostileBytes() {
     let seeds = AdvertisementSample.all.compactMap { Hex.decode($0.hex) }.filter { $0.count < 64 }
     hostile(seeds) { bytes in
       let advertisement = Advertisement(bytes)
@@ -137,7 +137,7 @@ import TestSupport
 
   /// The sentence of blectl for a length that is too large in the words of the vectors.
   private static func inOurWords(_ error: String) -> String {
-    guard let match = error.wholeMatch(of: /structure at offset (\d+) claims (\d+) octets, (\d+) left/) else { return error }
+    guard let match = error.wholeMatch(of: /structure at offset (\d+) claims (\d+) bytes, (\d+) left/) else { return error }
     let left = match.3 == "0" ? "none are" : match.3 == "1" ? "1 is" : "\(match.3) are"
     return "the structure at byte \(match.1) claims \(match.2) byte\(match.2 == "1" ? "" : "s"), but \(left) left"
   }

@@ -26,14 +26,14 @@ import TestSupport
     (27, PHY?.none, UInt16(328)), (27, .le1M, 328), (27, .le2M, 328), (27, .coded, 2704), (100, .le1M, 912), (251, nil, 2120),
     (251, .le2M, 2120), (251, .coded, 17_040),
   ]) func dataLengths(_ row: (Int, PHY?, UInt16)) throws {
-    let length = try DataLength(octets: row.0, on: row.1)
+    let length = try DataLength(bytes: row.0, on: row.1)
     #expect(Int(length.txOctets) == row.0)
     #expect(length.txTime == row.2)
   }
 
-  @Test(arguments: [Int.min, -1, 0, 26, 252, 65_536 + 100, .max]) func dataLengthsThatAreNone(_ octets: Int) {
+  @Test(arguments: [Int.min, -1, 0, 26, 252, 65_536 + 100, .max]) func dataLengthsThatAreNone(_ bytes: Int) {
     for phy in [nil] + PHY.allCases.map(Optional.some) {
-      #expect(throws: GAPError.dataLengthOutOfRange(octets)) { try DataLength(octets: octets, on: phy) }
+      #expect(throws: GAPError.dataLengthOutOfRange(bytes)) { try DataLength(bytes: bytes, on: phy) }
     }
   }
 

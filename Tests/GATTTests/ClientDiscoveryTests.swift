@@ -122,7 +122,7 @@ import TestSupport
         Issue.record("no violation: \(error.map { "\($0)" } ?? "nothing")")
         return
       }
-      #expect(violation.octets.first == Hex.decode(answer)?.first)
+      #expect(violation.bytes.first == Hex.decode(answer)?.first)
     }
   }
 

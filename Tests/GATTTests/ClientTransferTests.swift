@@ -32,8 +32,8 @@ import TestSupport
     try await onLoop(with: MemoryChannel.pair()) { near, far in
       let peer = ScriptedPeer(far)
       let client = Client(near)
-      let octets = OctetArray([UInt8](repeating: 1, count: count))
-      let transfer = Transfer(client, to: 0x10, mode: .command, segment: 20, pacing: WritePacing(), octets, from: count)
+      let bytes = ByteArray([UInt8](repeating: 1, count: count))
+      let transfer = Transfer(client, to: 0x10, mode: .command, segment: 20, pacing: WritePacing(), bytes, from: count)
       try await transfer.run()
       try await EventLoop.shared.sleep(for: .milliseconds(1))
       #expect(peer.received == sent)
@@ -243,7 +243,7 @@ import TestSupport
         Issue.record("no violation")
         return
       }
-      #expect(violation.opcode == .response(.write) && violation.octets == bytes && violation.endsBearer)
+      #expect(violation.opcode == .response(.write) && violation.bytes == bytes && violation.endsBearer)
     default:
       guard case GATTError.errorResponse(let code, to: let request, on: .characteristic(let item, let service)?)? = error else {
         Issue.record("no refusal")

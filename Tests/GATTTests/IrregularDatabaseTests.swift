@@ -190,9 +190,9 @@ import TestSupport
   @Test(arguments: ["1106010005000018", "110600000500001811060000", "1106ffff0100001811"]) func hostileAnswersEnd(_ answer: String)
     async throws
   {
-    for octets in [answer, String(answer.prefix(16))] {
-      let count = await onLoopCount(octets)
-      #expect(count < 20, "\(octets): \(count) requests")
+    for bytes in [answer, String(answer.prefix(16))] {
+      let count = await onLoopCount(bytes)
+      #expect(count < 20, "\(bytes): \(count) requests")
     }
   }
 

@@ -38,8 +38,8 @@ struct IrregularPeer: Sendable {
   let fault: Fault
 
   mutating func answer(_ request: [UInt8]) -> [UInt8]? {
-    guard let octets = server.answer(request), case .request(let asked)? = try? PDU(parsing: request),
-      let response = try? Response(parsing: octets)
+    guard let bytes = server.answer(request), case .request(let asked)? = try? PDU(parsing: request),
+      let response = try? Response(parsing: bytes)
     else { return nil }
     switch (response, asked) {
     case (.readByGroupType(let items), _) where list == .service:
@@ -63,7 +63,7 @@ struct IrregularPeer: Sendable {
         if case .twice = fault { $0.type = UUID(0x2AAA) }
       }
       return Response.findInformation(all).bytes
-    default: return octets
+    default: return bytes
     }
   }
 

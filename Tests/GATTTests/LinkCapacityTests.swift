@@ -24,15 +24,15 @@ import TestSupport
   @Test func whatTheCodedPHYSendsWith() {
     var link = LinkCapacity(dataLength: 251, phy: .coded, interval: .microseconds(7500))
     #expect(abs((link.limit(mtu: 247) ?? 0) - 13_333) < 1 && link.fastestSegment(mtu: 247) == 200)
-    link.learn(octets: 13_000, in: .seconds(1))
+    link.learn(bytes: 13_000, in: .seconds(1))
     #expect(link.fastestSegment(mtu: 247) == 200)
-    link.learn(octets: 26_000, in: .seconds(1))
+    link.learn(bytes: 26_000, in: .seconds(1))
     #expect(abs((link.limit(mtu: 247) ?? 0) - 40_000) < 1 && link.fastestSegment(mtu: 247) == 150)
     // Once known, the coding stays.
-    link.learn(octets: 100, in: .seconds(1))
+    link.learn(bytes: 100, in: .seconds(1))
     #expect(link.fastestSegment(mtu: 247) == 150)
     var other = LinkCapacity(dataLength: 251, phy: .le1M, interval: .milliseconds(15))
-    other.learn(octets: 1_000_000, in: .seconds(1))
+    other.learn(bytes: 1_000_000, in: .seconds(1))
     #expect(other == LinkCapacity(dataLength: 251, phy: .le1M, interval: .milliseconds(15)))
   }
 

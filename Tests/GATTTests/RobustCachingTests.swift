@@ -13,7 +13,7 @@ import TestSupport
       self.store = try store ?? AttributeStore(Self.database())
       channel = ServerTestChannel()
       server = Server(store: self.store, bearer: Bearer(channel))
-      server.clientFeatures = features.map(octets)
+      server.clientFeatures = features.map(bytes)
       server.start()
     }
 

@@ -101,7 +101,7 @@ import TestSupport
     let file = try Self.file()
     var peer = ServerTestPeer(try file.client_database.database(hasConfigurations: true))
     var answers = 0
-    for _ in 0..<100_000 where !peer.ask(octets("521500aa")).answers.isEmpty { answers += 1 }
+    for _ in 0..<100_000 where !peer.ask(bytes("521500aa")).answers.isEmpty { answers += 1 }
     #expect(answers == 0)
     #expect(peer.ask("0a1500") == "0baa")
   }

@@ -182,13 +182,13 @@ import TestSupport
 
   @Test func eventsFollowTheAnswer() throws {
     var peer = ServerTestPeer(try Self.database())
-    #expect(peer.ask(octets("12030041")).events == [.wrote(3, value: [0x41], .request)])
-    #expect(peer.ask(octets("52170042")).events == [.wrote(0x17, value: [0x42], .command)])
-    #expect(peer.ask(octets("1213000100")).events == [.configured(valueHandle: 0x12, bits: 1)])
-    #expect(peer.ask(octets("026400")).events.isEmpty && peer.state.mtu == 100)
-    _ = peer.ask(octets("1603000000" + "5a"))
-    #expect(peer.ask(octets("1801")).events == [.wrote(3, value: [0x5A], .long)])
-    #expect(peer.ask(octets("12170042")).events.isEmpty)
+    #expect(peer.ask(bytes("12030041")).events == [.wrote(3, value: [0x41], .request)])
+    #expect(peer.ask(bytes("52170042")).events == [.wrote(0x17, value: [0x42], .command)])
+    #expect(peer.ask(bytes("1213000100")).events == [.configured(valueHandle: 0x12, bits: 1)])
+    #expect(peer.ask(bytes("026400")).events.isEmpty && peer.state.mtu == 100)
+    _ = peer.ask(bytes("1603000000" + "5a"))
+    #expect(peer.ask(bytes("1801")).events == [.wrote(3, value: [0x5A], .long)])
+    #expect(peer.ask(bytes("12170042")).events.isEmpty)
   }
 
   /// An attribute's own errors replace the usual ones. Without a condition to fulfil, they refuse every access.

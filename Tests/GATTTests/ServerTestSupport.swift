@@ -14,7 +14,7 @@ final class ServerTestChannel: Channel {
   func waitUntilWritable(until _: LoopClock.Instant?) async throws -> Bool { true }
   func close() { isClosed = true }
 
-  func deliver(_ hex: String) { handler?(.received(octets(hex))) }
+  func deliver(_ hex: String) { handler?(.received(bytes(hex))) }
   func drop() { handler?(.closed(LinkLost("gone"))) }
 
   /// Returns the PDUs that the server sent since the last call.
@@ -25,7 +25,7 @@ final class ServerTestChannel: Channel {
 }
 
 /// Decodes hex. Invalid hex becomes a value that matches nothing.
-func octets(_ hex: String) -> [UInt8] { hex.isEmpty ? [] : Hex.decode(hex) ?? [0xEE, 0xEE, 0xEE] }
+func bytes(_ hex: String) -> [UInt8] { hex.isEmpty ? [] : Hex.decode(hex) ?? [0xEE, 0xEE, 0xEE] }
 
 func uuid(_ text: String) -> BluetoothLE.UUID { BluetoothLE.UUID(text) ?? BluetoothLE.UUID(0xDEAD) }
 
@@ -46,7 +46,7 @@ struct ServerTestPeer {
   }
 
   /// Returns the answer in hex, empty for none.
-  mutating func ask(_ hex: String) -> String { ask(octets(hex)).answers.map { Hex.encode($0) }.joined(separator: " ") }
+  mutating func ask(_ hex: String) -> String { ask(bytes(hex)).answers.map { Hex.encode($0) }.joined(separator: " ") }
 
   mutating func ask(_ pdu: [UInt8]) -> Outcome {
     var outcome = Outcome()

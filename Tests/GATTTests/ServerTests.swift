@@ -126,7 +126,7 @@ import TestSupport
 
   /// Hostile clients cause no trap. Each request gets one answer of at most ATT_MTU, other PDUs at most one.
   @Test func hostileClients() throws {
-    let seeds = ServerProcedureTests.cases.flatMap { $0.1.map { octets($0.0) } }
+    let seeds = ServerProcedureTests.cases.flatMap { $0.1.map { bytes($0.0) } }
     var peer = ServerTestPeer(try ServerProcedureTests.database())
     var worst = 0
     var many = 0

@@ -83,9 +83,9 @@ import TestSupport
   @Test(.onLoop) @LoopActor func aConfigurationWrittenByHand() async throws {
     let (client, peer) = Self.client()
     let item = ClientProcedureTests.notifying
-    func write(_ octet: UInt8) async throws {
+    func write(_ byte: UInt8) async throws {
       let plan = try WriteProcedure(value: 2, properties: nil, mtu: 23, mode: .request)
-      try await client.write([octet, 0], to: 0x13, plan: plan)
+      try await client.write([byte, 0], to: 0x13, plan: plan)
     }
     let before = try await client.subscribe(item)
     try await write(2)

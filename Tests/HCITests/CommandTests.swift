@@ -94,7 +94,7 @@ let commandVectors: [(any Command, String)] = [
 ]
 
 /// The opcode, name and Supported Commands bit of each command (Vol 4 Part E §7 and §6.27).
-private let declarations: [(UInt16, String, (octet: Int, bit: Int)?)] = [
+private let declarations: [(UInt16, String, (byte: Int, bit: Int)?)] = [
   (0x0406, "Disconnect", (0, 5)), (0x041D, "Read Remote Version Information", (2, 7)), (0x0C01, "Set Event Mask", (5, 6)),
   (0x0C03, "Reset", (5, 7)), (0x1001, "Read Local Version Information", (14, 3)), (0x1002, "Read Local Supported Commands", nil),
   (0x1003, "Read Local Supported Features", (14, 5)), (0x1005, "Read Buffer Size", (14, 7)), (0x1009, "Read BD_ADDR", (15, 1)),
@@ -128,15 +128,15 @@ private let declarations: [(UInt16, String, (octet: Int, bit: Int)?)] = [
 
   private func bothWays<C: Command>(_ command: C, _ hex: String) throws {
     #expect(Hex.encode(command.encoded) == hex)
-    let octets = try #require(Hex.decode(hex))
-    #expect(try Packet(octets) == .command(command.packet))
+    let bytes = try #require(Hex.decode(hex))
+    #expect(try Packet(bytes) == .command(command.packet))
     #expect(try command.packet.decoded() == command)
     #expect(C(command.packet) == command)
-    #expect(command.opcode.rawValue == UInt16(octets[1]) | UInt16(octets[2]) << 8)
-    for length in 0..<octets.count { #expect(throws: MalformedPacket.self) { try Packet(Array(octets.prefix(length))) } }
-    #expect(throws: MalformedPacket.self) { try Packet(octets + [0]) }
+    #expect(command.opcode.rawValue == UInt16(bytes[1]) | UInt16(bytes[2]) << 8)
+    for length in 0..<bytes.count { #expect(throws: MalformedPacket.self) { try Packet(Array(bytes.prefix(length))) } }
+    #expect(throws: MalformedPacket.self) { try Packet(bytes + [0]) }
     // Missing or extra parameters, with a matching length.
-    let parameters = Array(octets[4...])
+    let parameters = Array(bytes[4...])
     for changed in (0..<parameters.count).map({ Array(parameters.prefix($0)) }) + [parameters + [0]] {
       let packet = CommandPacket(opcode: C.opcode, parameters: changed)
       #expect(try Packet(packet.encoded) == .command(packet))
@@ -153,16 +153,16 @@ private let declarations: [(UInt16, String, (octet: Int, bit: Int)?)] = [
     #expect(LESetScanEnable(true, filterDuplicates: false).packet.description == "LE Set Scan Enable (0x200c) 0100")
   }
 
-  @Test func hostileOctetsNeverTrap() {
+  @Test func hostileBytesNeverTrap() {
     func survives<C: Command>(_: C, _ packet: CommandPacket) -> Bool {
       guard let command = C(packet) else { return true }
       return C(command.packet) == command
     }
-    hostile(commandVectors.map { $0.0.encoded }, mutations: 100_000) { octets in
-      guard let packet = try? Packet(octets), case .command(let command) = packet else { return }
-      if (try? Packet(command.encoded)) != packet { Issue.record("\(Hex.encode(octets)) does not survive a round trip") }
+    hostile(commandVectors.map { $0.0.encoded }, mutations: 100_000) { bytes in
+      guard let packet = try? Packet(bytes), case .command(let command) = packet else { return }
+      if (try? Packet(command.encoded)) != packet { Issue.record("\(Hex.encode(bytes)) does not survive a round trip") }
       for (declared, _) in commandVectors where declared.opcode == command.opcode && !survives(declared, command) {
-        Issue.record("\(Hex.encode(octets)) does not survive a round trip")
+        Issue.record("\(Hex.encode(bytes)) does not survive a round trip")
       }
     }
   }
@@ -175,25 +175,25 @@ private let declarations: [(UInt16, String, (octet: Int, bit: Int)?)] = [
     for (opcode, name, bit) in declarations {
       let declared = commandVectors.first { $0.0.opcode.rawValue == opcode }?.0.opcode
       #expect(declared?.name == name)
-      var octets = [UInt8](repeating: 0, count: 64)
-      if let (octet, bit) = bit { octets[octet] = 1 << UInt8(bit) }
-      #expect(SupportedCommands([declared ?? .none]) == SupportedCommands(octets: octets), "\(name)")
+      var bytes = [UInt8](repeating: 0, count: 64)
+      if let (byte, bit) = bit { bytes[byte] = 1 << UInt8(bit) }
+      #expect(SupportedCommands([declared ?? .none]) == SupportedCommands(bytes: bytes), "\(name)")
     }
   }
 
   @Test func supportedCommandsHaveTheirBits() {
     // The bits that Linux tests for extended scanning and connecting: commands[37] & 0x20, 0x40, 0x80.
-    var octets = [UInt8](repeating: 0, count: 64)
-    octets[37] = 0xE0
-    let commands = SupportedCommands(octets: octets)
+    var bytes = [UInt8](repeating: 0, count: 64)
+    bytes[37] = 0xE0
+    let commands = SupportedCommands(bytes: bytes)
     #expect(
       commands
         == SupportedCommands([LESetExtendedScanParameters.opcode, LESetExtendedScanEnable.opcode, LEExtendedCreateConnection.opcode]))
     #expect(commands.contains(LEExtendedCreateConnection.self))
     #expect(!commands.contains(LESetScanEnable.self))
-    #expect(!SupportedCommands(octets: [0xFF]).contains(Reset.self))
+    #expect(!SupportedCommands(bytes: [0xFF]).contains(Reset.self))
     // The command has no bit.
-    #expect(!SupportedCommands(octets: [UInt8](repeating: 0xFF, count: 80)).contains(ReadLocalSupportedCommands.self))
+    #expect(!SupportedCommands(bytes: [UInt8](repeating: 0xFF, count: 80)).contains(ReadLocalSupportedCommands.self))
   }
 
   @Test(arguments: [

@@ -72,22 +72,22 @@ private let vectors: [(Event, String)] = [
   @Test(arguments: vectors.indices) func vectorsBothWays(_ index: Int) throws {
     let (event, hex) = vectors[index]
     #expect(Hex.encode(event.encoded) == hex)
-    let octets = try #require(Hex.decode(hex))
-    #expect(try Packet(octets) == .event(event))
-    for length in 0..<octets.count { #expect(throws: MalformedPacket.self) { try Packet(Array(octets.prefix(length))) } }
-    #expect(throws: MalformedPacket.self) { try Packet(octets + [0]) }
+    let bytes = try #require(Hex.decode(hex))
+    #expect(try Packet(bytes) == .event(event))
+    for length in 0..<bytes.count { #expect(throws: MalformedPacket.self) { try Packet(Array(bytes.prefix(length))) } }
+    #expect(throws: MalformedPacket.self) { try Packet(bytes + [0]) }
     // With a matching length, cut or extended parameters give an error or the part before it, never the same event.
     if case .other = event { return }
     if case .leOther = event { return }
-    for parameters in (0..<octets.count - 3).map({ Array(octets[3...].prefix($0)) }) + [Array(octets[3...] + [0])] {
-      let changed = try? Packet([4, octets[1], UInt8(parameters.count)] + parameters)
+    for parameters in (0..<bytes.count - 3).map({ Array(bytes[3...].prefix($0)) }) + [Array(bytes[3...] + [0])] {
+      let changed = try? Packet([4, bytes[1], UInt8(parameters.count)] + parameters)
       #expect(changed != .event(event), "\(parameters)")
     }
   }
 
-  @Test func hostileOctetsNeverTrap() {
-    hostile(vectors.map { $0.0.encoded }) { octets in
-      guard let packet = try? Packet(octets), case .event(let event) = packet else { return }
+  @Test func hostileBytesNeverTrap() {
+    hostile(vectors.map { $0.0.encoded }) { bytes in
+      guard let packet = try? Packet(bytes), case .event(let event) = packet else { return }
       switch event {
       case .commandComplete(let complete): try? readReturn(of: complete)
       default: break
@@ -97,19 +97,19 @@ private let vectors: [(Event, String)] = [
   }
 
   @Test func badInputs() throws {
-    for octets in try BadInputs.packets("T03") { #expect(throws: MalformedPacket.self) { try Packet(octets) } }
+    for bytes in try BadInputs.packets("T03") { #expect(throws: MalformedPacket.self) { try Packet(bytes) } }
     let meta = try BadInputs.packets("T05").map { try Packet($0) }
     #expect(meta == [.event(.leOther(subevent: nil, [])), .event(.leOther(subevent: 0xFF, []))])
     // Data length 31 without data, 255, and a missing second report. Only the first report of the last event is kept.
-    let counts = try BadInputs.packets("T07").map { octets -> Int in
-      guard case .event(.leAdvertisingReports(let reports)) = try Packet(octets) else { return -1 }
+    let counts = try BadInputs.packets("T07").map { bytes -> Int in
+      guard case .event(.leAdvertisingReports(let reports)) = try Packet(bytes) else { return -1 }
       #expect(reports.error != nil)
       return reports.reports.count
     }
     #expect(counts.prefix(2) == [0, 0])
     #expect((counts.last ?? 9) <= 1)
-    for octets in try BadInputs.packets("T09") {
-      guard case .event(.leExtendedAdvertisingReports(let reports)) = try Packet(octets) else {
+    for bytes in try BadInputs.packets("T09") {
+      guard case .event(.leExtendedAdvertisingReports(let reports)) = try Packet(bytes) else {
         Issue.record("not an extended report")
         continue
       }

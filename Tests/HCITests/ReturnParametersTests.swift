@@ -8,18 +8,18 @@ private struct ReturnVector: Sendable {
   init<C: Command>(_: C.Type, _ returned: C.Return, _ hex: String) {
     name = C.opcode.name
     check = {
-      let octets = Event.CommandComplete(C.self, returned).parameters
-      #expect(Hex.encode(octets) == hex)
-      let whole = try C.Return.decode(octets)
+      let bytes = Event.CommandComplete(C.self, returned).parameters
+      #expect(Hex.encode(bytes) == hex)
+      let whole = try C.Return.decode(bytes)
       #expect(whole == .success(returned))
-      for length in 0..<octets.count {
-        #expect(throws: MalformedPacket.self) { try C.Return.decode(Array(octets.prefix(length))) }
+      for length in 0..<bytes.count {
+        #expect(throws: MalformedPacket.self) { try C.Return.decode(Array(bytes.prefix(length))) }
       }
       // Later versions add fields.
-      let longer = try C.Return.decode(octets + [1, 2, 3])
+      let longer = try C.Return.decode(bytes + [1, 2, 3])
       #expect(longer == .success(returned))
       // An error may come alone or with the fields.
-      for rest in [[], Array(octets.dropFirst())] {
+      for rest in [[], Array(bytes.dropFirst())] {
         let failed = try C.Return.decode([0x12] + rest)
         #expect(failed == .failure(.invalidParameters))
       }
@@ -35,7 +35,7 @@ private let vectors: [ReturnVector] = [
   ReturnVector(LEReadLocalSupportedFeatures.self, .init([.encryption, .extendedAdvertising]), "000110000000000000"),
   ReturnVector(ReadLocalSupportedFeatures.self, .init(0x60_00000000), "000000000060000000"),
   ReturnVector(
-    ReadLocalSupportedCommands.self, .init(SupportedCommands(octets: [1, 2])), "000102" + String(repeating: "00", count: 62)),
+    ReadLocalSupportedCommands.self, .init(SupportedCommands(bytes: [1, 2])), "000102" + String(repeating: "00", count: 62)),
   ReturnVector(
     ReadLocalVersion.self, .init(hciVersion: 12, hciSubversion: 1, lmpVersion: 12, company: 2, lmpSubversion: 3), "000c01000c02000300"),
   ReturnVector(ReadRSSI.self, .init(handle: 0x40, rssi: -60), "004000c4"),

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 
 @Suite(.timeLimit(.minutes(15))) struct H4FramerTests {
-  private func packets(_ octets: [UInt8], pieces: () -> Int, _ sender: Direction = .controllerToHost) throws -> [[UInt8]] {
+  private func packets(_ bytes: [UInt8], pieces: () -> Int, _ sender: Direction = .controllerToHost) throws -> [[UInt8]] {
     var framer = H4Framer(sender)
     var result: [[UInt8]] = []
-    var rest = octets[...]
+    var rest = bytes[...]
     while !rest.isEmpty {
       let piece = rest.prefix(max(1, pieces()))
       rest = rest.dropFirst(piece.count)
@@ -16,14 +16,14 @@ import TestSupport
     return result
   }
 
-  @Test func everyKindOfPacketOctetByOctet() throws {
+  @Test func everyKindOfPacketByteByByte() throws {
     let stream: [[UInt8]] = [
       [4, 0x0E, 4, 1, 3, 0x0C, 0], [2, 0x40, 0x20, 3, 0, 1, 2, 3], [3, 0x40, 0, 2, 1, 2], [5, 0x40, 0, 1, 0x40, 9], [4, 0x10, 0],
       [2, 0x40, 0x20, 0, 4] + [UInt8](repeating: 7, count: 1024),
     ]
-    let octets = Array(stream.joined())
-    #expect(try packets(octets, pieces: { 1 }) == stream)
-    #expect(try packets(octets, pieces: { octets.count }) == stream)
+    let bytes = Array(stream.joined())
+    #expect(try packets(bytes, pieces: { 1 }) == stream)
+    #expect(try packets(bytes, pieces: { bytes.count }) == stream)
     let commands: [[UInt8]] = [[1, 3, 0x0C, 0], [1, 0x0C, 0x20, 2, 1, 0]]
     #expect(try packets(Array(commands.joined()), pieces: { 1 }, .hostToController) == commands)
   }
@@ -43,22 +43,22 @@ import TestSupport
       struct Entry: Decodable { let offset, length: Int, type: String }
       let packets: [Entry]
     }
-    let octets = [UInt8](try Vectors.data("hci_h4_bumble_001.bin"))
+    let bytes = [UInt8](try Vectors.data("hci_h4_bumble_001.bin"))
     let entries = try JSONDecoder().decode(Index.self, from: try Vectors.data("hci_h4_bumble_001.json")).packets
-    let expected = entries.map { Array(octets[$0.offset..<$0.offset + $0.length]) }
+    let expected = entries.map { Array(bytes[$0.offset..<$0.offset + $0.length]) }
     #expect(expected.count == 118)
     try readsInAnyPieces(expected)
   }
 
   private func readsInAnyPieces(_ expected: [[UInt8]]) throws {
-    let octets = Array(expected.joined())
-    #expect(try packets(octets, pieces: { 1 }) == expected)
+    let bytes = Array(expected.joined())
+    #expect(try packets(bytes, pieces: { 1 }) == expected)
     var random = SplitMix64(seed: 1)
-    for _ in 0..<200 { #expect(try packets(octets, pieces: { Int.random(in: 1...9, using: &random) }) == expected) }
+    for _ in 0..<200 { #expect(try packets(bytes, pieces: { Int.random(in: 1...9, using: &random) }) == expected) }
     // The codec agrees with every packet.
-    for octets in expected {
-      let packet = try Packet(octets)
-      #expect(packet.encoded == octets)
+    for bytes in expected {
+      let packet = try Packet(bytes)
+      #expect(packet.encoded == bytes)
       if case .event(.commandComplete(let complete)) = packet { try readReturn(of: complete) }
     }
   }
@@ -86,13 +86,13 @@ import TestSupport
 
   @Test func hostileStreamsNeverTrapAndStayBounded() {
     let seeds: [[UInt8]] = [[4, 0x0E, 4, 1, 3, 0x0C, 0], [2, 0x40, 0x20, 3, 0, 1, 2, 3], [5, 0x40, 0, 1, 0, 9]]
-    hostile(seeds) { octets in
+    hostile(seeds) { bytes in
       var framer = H4Framer(.controllerToHost)
-      for octet in octets {
-        framer.append([octet])
+      for byte in bytes {
+        framer.append([byte])
         while let packet = try? framer.next() { if packet.isEmpty { Issue.record("empty packet") } }
       }
-      if framer.count > octets.count { Issue.record("grew") }
+      if framer.count > bytes.count { Issue.record("grew") }
     }
   }
 }

@@ -39,10 +39,10 @@ private let phone = PeerAddress(Address(rawValue: 0x11_22_33_44_55_66), .random)
     #expect(reader.unreadable == 2)
     // The second of three reports is cut: the first one counts.
     for event in [self.legacy(0, 2, 3), self.extended(0x13, [1, 2, 3]), self.directed] {
-      var octets = event.encoded
-      octets.removeLast(3)
-      octets[2] -= 3
-      guard case .event(let cut) = try Packet(octets) else { continue }
+      var bytes = event.encoded
+      bytes.removeLast(3)
+      bytes[2] -= 3
+      guard case .event(let cut) = try Packet(bytes) else { continue }
       reader.receive(cut)
     }
     #expect(reports.map(\.pdu).dropFirst(2) == [.connectable, .scannable])

@@ -137,8 +137,8 @@ private let phone = PeerAddress(Address(rawValue: 0x11_22_33_44_55_66), .random)
         AdvertisingReports([ExtendedAdvertisingReport(eventType: 0x13, peer: peer, rssi: 127, data: [2, 1, 6])])),
       .leDirectedAdvertisingReports(AdvertisingReports([DirectedAdvertisingReport(peer: peer, direct: peer, rssi: -60)])),
     ]
-    hostile(events.map(\.encoded)) { octets in
-      guard case .event(let event)? = try? Packet(octets) else { return }
+    hostile(events.map(\.encoded)) { bytes in
+      guard case .event(let event)? = try? Packet(bytes) else { return }
       switch event {
       case .leAdvertisingReports(let reports): _ = reports.reports.map(\.report)
       case .leExtendedAdvertisingReports(let reports): _ = reports.reports.map(\.report)
@@ -152,8 +152,8 @@ private let phone = PeerAddress(Address(rawValue: 0x11_22_33_44_55_66), .random)
     let seeds = (0..<4).map { Event.leExtendedAdvertisingReports(AdvertisingReports([part(UInt16($0), [2, 1, 6])])).encoded }
     var joiner = ExtendedReportReassembler()
     var now: Int64 = 0
-    hostile(seeds, mutations: 20_000) { octets in
-      guard case .event(.leExtendedAdvertisingReports(let reports))? = try? Packet(octets) else { return }
+    hostile(seeds, mutations: 20_000) { bytes in
+      guard case .event(.leExtendedAdvertisingReports(let reports))? = try? Packet(bytes) else { return }
       for report in reports.reports {
         now += 1_000_000
         for done in joiner.add(report, at: now) where done.data.count > 1650 { Issue.record("too long") }

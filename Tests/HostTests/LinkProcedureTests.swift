@@ -69,7 +69,7 @@ import TestSupport
     let unknown = try BadInputs.packets("T26")
     let pairing = try BadInputs.packets("T28")
     try await onLoop(with: try await linked()) { _, controller, _ in
-      for octets in unknown + pairing { controller.emit(octets) }
+      for bytes in unknown + pairing { controller.emit(bytes) }
       try await settle()
       #expect(
         controller.frames == [

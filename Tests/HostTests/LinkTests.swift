@@ -131,7 +131,7 @@ import TestSupport
     #expect(controller.data.count == 6)
     #expect(sent == 14)
     // T13: invalid counts free nothing.
-    for octets in try BadInputs.packets("T13").prefix(2) { controller.emit(octets) }
+    for bytes in try BadInputs.packets("T13").prefix(2) { controller.emit(bytes) }
     try await settle()
     #expect(controller.data.count == 6)
     controller.completesPackets = true
@@ -258,7 +258,7 @@ import TestSupport
     try await onLoop(with: try await linked()) { _, controller, link in
       var received: [Int] = []
       link.channel.handler = { if case .received(let pdu) = $0 { received.append(pdu.count) } }
-      for octets in bad { controller.emit(octets) }
+      for bytes in bad { controller.emit(bytes) }
       controller.frame(4, [0x13])
       try await settle()
       #expect(received == [512, 1])

@@ -324,7 +324,7 @@ import TestSupport
       quiet.channel.handler = { if case .received(let pdu) = $0 { received.append(pdu) } }
       let bearer = Bearer(loud.channel)
       bearer.start()
-      for octets in bad { it.controller.emit(octets) }
+      for bytes in bad { it.controller.emit(bytes) }
       try await settle()
       it.controller.completesPackets = false
       it.controller.rules[LELongTermKeyRequestNegativeReply.opcode] = { _ in nil }

@@ -104,7 +104,7 @@ import TestSupport
 }
 
 @Suite(.timeLimit(.minutes(15))) struct SendQueueTests {
-  private func frame(_ octets: Int) -> L2CAPFrame { L2CAPFrame(channel: 4, payload: [UInt8](repeating: 7, count: octets)) }
+  private func frame(_ bytes: Int) -> L2CAPFrame { L2CAPFrame(channel: 4, payload: [UInt8](repeating: 7, count: bytes)) }
 
   private func drain(_ queue: inout SendQueue) -> [ConnectionHandle] {
     var handles: [ConnectionHandle] = []
@@ -192,8 +192,8 @@ extension SendQueue {
   fileprivate mutating func add(_ frame: L2CAPFrame, to handle: ConnectionHandle) { add(frame.channel, frame.payload, to: handle) }
 
   fileprivate mutating func next() -> ACLData? {
-    var octets: [UInt8] = []
-    guard next(&octets), case .acl(let data)? = try? Packet(octets) else { return nil }
+    var bytes: [UInt8] = []
+    guard next(&bytes), case .acl(let data)? = try? Packet(bytes) else { return nil }
     return data
   }
 }

@@ -6,7 +6,7 @@ import TestSupport
   static let peer = BumbleAir.peer
   /// The variants of its controller. Each reports advertisements differently: "bumble" sends extended reports even after legacy commands.
   static let controllers = [["--controller", "legacy"], ["--controller", "extended"], ["--controller", "bumble"]]
-  static let picture = Octets.picture(77_831)
+  static let picture = Bytes.picture(77_831)
 
   @Test(arguments: controllers)
   func scan(_ options: [String]) throws {
@@ -64,7 +64,7 @@ import TestSupport
     let command = try air.blectl("write", Self.peer, "ffe9", "-", "--json", input: long)
     #expect(try command.records.first?.string("mode") == "command")
     #expect(try air.blectl("read", Self.peer, "ffe7", "--as", "u32le").text.split(separator: " ").first == "300")
-    let ping = try air.blectl("write", Self.peer, "ffe1", Octets.hex("ping"), "--expect", "ffe2=\(Octets.hex("pong"))")
+    let ping = try air.blectl("write", Self.peer, "ffe1", Bytes.hex("ping"), "--expect", "ffe2=\(Bytes.hex("pong"))")
     #expect(ping.status == 0, "\(ping.errors)")
   }
 
@@ -91,11 +91,11 @@ import TestSupport
   }
 
   @Test(arguments: [5000, 40_000])
-  func linkLossInMidTransfer(_ octets: UInt32) throws {
+  func linkLossInMidTransfer(_ bytes: UInt32) throws {
     let air = try BumbleAir()
     _ = try air.blectl("write", Self.peer, "ffe8", "00")
-    let limit = (0..<4).map { UInt8(truncatingIfNeeded: octets >> (8 * $0)) }
-    _ = try air.blectl("write", Self.peer, "ffe8", Octets.hex([1] + limit))
+    let limit = (0..<4).map { UInt8(truncatingIfNeeded: bytes >> (8 * $0)) }
+    _ = try air.blectl("write", Self.peer, "ffe8", Bytes.hex([1] + limit))
     let result = try air.blectl("send-file", Self.peer, "ffe1", "-", "--mode", "command", "--ack-every", "8", "--json", input: Self.picture)
     #expect(result.status == 6, "\(result.errors)")
     #expect(result.error?.string("kind") == "link_lost")
@@ -106,7 +106,7 @@ import TestSupport
     // Bumble may receive more bytes before its link is down. Its own count is the number that arrived.
     let report = try #require(Hex.decode(try air.blectl("read", Self.peer, "ffe7", "--json").records.first?.string("value") ?? ""))
     let arrived = report.prefix(4).reversed().reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
-    #expect(arrived >= octets && known <= arrived, "\(known) known, \(arrived) arrived")
+    #expect(arrived >= bytes && known <= arrived, "\(known) known, \(arrived) arrived")
     #expect(try !result.records.contains { $0.string("event") == "sent" })
     // It advertises again, and the next command works.
     #expect(try air.blectl("read", Self.peer, "ffe2").text == "hello lock\n")

@@ -14,8 +14,8 @@ import TestSupport
     let lines = frames.map { frame in
       let (company, data) = (frame.string("company") ?? "", frame.string("data") ?? "")
       let name = Array((frame.string("name") ?? "").utf8)
-      let local = name.isEmpty ? "" : Octets.hex([UInt8(name.count + 1), 9] + name)
-      return local + Octets.hex([UInt8(data.count / 2 + 3), 0xFF]) + company.suffix(2) + company.prefix(2) + data
+      let local = name.isEmpty ? "" : Bytes.hex([UInt8(name.count + 1), 9] + name)
+      return local + Bytes.hex([UInt8(data.count / 2 + 3), 0xFF]) + company.suffix(2) + company.prefix(2) + data
     }
     let result = try Blectl.run(["decode", "adv", "-", "--json"], input: Array((lines.joined(separator: "\n") + "\n").utf8))
     let records = try result.records

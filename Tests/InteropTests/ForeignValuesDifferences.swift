@@ -52,7 +52,7 @@ extension ForeignDifference {
     ForeignDifference("refuses-length", "A list of octets whose length the description leaves open: none is a list too.", "2a2a"),
   ]
 
-  /// Environmental Sensing Service 1.0.1 §3.1.2.3–5: 11 octets, a condition with its operand, and the logic alone. The package takes other
+  /// Environmental Sensing Service 1.0.1 §3.1.2.3–5: 11 bytes, a condition with its operand, and the logic alone. The package takes other
   /// sizes: four bytes for the sampling function, two for every operand, four for the logic.
   private static let environmentalSensing = [
     ("refuses-length", "290c 290d 290e"), ("tooLong", "290c 290d 290e"), ("tooShort", "290d"), ("form:operand", "290d"),

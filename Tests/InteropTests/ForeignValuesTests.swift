@@ -79,8 +79,8 @@ import TestSupport
     case .text(let text): "T:\(Hex.encode(Array(text.utf8)))"
     case .uuid(let uuid): "U:\(uuid)"
     case .date(let date): "D:\(date.replacingOccurrences(of: ":", with: ""))"
-    case .octets(let octets): "O:\(Hex.encode(octets))"
-    case .identifier(let octets): "O:\(Hex.encode(octets.reversed()))"
+    case .bytes(let bytes): "O:\(Hex.encode(bytes))"
+    case .identifier(let bytes): "O:\(Hex.encode(bytes.reversed()))"
     }
   }
 }

@@ -22,7 +22,7 @@ import Traces
   @Test func ours() throws {
     for (peer, commands) in [
       ("name:Band-7", "services --values; write ff02 1b9902; notify ff01 -n 3 -d 3; read 2a19; write 2a19 01; notify 2a37 -n 2"),
-      ("name:Panel", "services; write fff6 \(Octets.hex(Octets.picture(300))) --mode command"),
+      ("name:Panel", "services; write fff6 \(Bytes.hex(Bytes.picture(300))) --mode command"),
     ] {
       let trace = TemporaryPath()
       _ = try Blectl.run(["-e", commands, peer, "-k", "--trace", trace.path])
@@ -35,7 +35,7 @@ import Traces
     let trace = TemporaryPath()
     let air = try BumbleAir()
     let result = try air.blectl(
-      "-e", "services --values; read ffe3; write ffe4 0102; write ffe1 \(Octets.hex("ping")) --expect ffe2; notify ffe5 -d 1",
+      "-e", "services --values; read ffe3; write ffe4 0102; write ffe1 \(Bytes.hex("ping")) --expect ffe2; notify ffe5 -d 1",
       BumbleAir.peer,
       "-k", "--trace", trace.path)
     #expect([0, 2].contains(result.status), "\(result.errors)")

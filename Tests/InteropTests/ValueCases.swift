@@ -29,9 +29,9 @@ struct ValueCases {
         chosen[index] = .number(special)
         add(chosen, true, .ascending)
       }
-      for octets in Self.spellings(field.kind) {
+      for bytes in Self.spellings(field.kind) {
         var chosen = raw
-        chosen[index] = .octets(octets)
+        chosen[index] = .bytes(bytes)
         add(chosen, true, .ascending)
       }
       if field.isArray {
@@ -59,7 +59,7 @@ struct ValueCases {
 
   private enum Content {
     case number(UInt64)
-    case octets([UInt8])
+    case bytes([UInt8])
     /// The number of elements.
     case count(Int)
 
@@ -76,7 +76,7 @@ struct ValueCases {
       switch condition {
       case .bit(let bit, let index, _): bits[index, default: []].insert(bit)
       case .value(let number, let index, _): numbers[index, default: [0, 1, 2, 3]].insert(number)
-      case .octetsLeft: break
+      case .bytesLeft: break
       }
     }
     var variants: [[Int: Content]] = [[:]]
@@ -101,7 +101,7 @@ struct ValueCases {
       switch condition {
       case .bit(let bit, let index, let wanted): ((raw[index]?.number ?? 0) >> UInt64(bit) & 1 == 1) == wanted
       case .value(let number, let index, let wanted): (raw[index]?.number == UInt64(number)) == wanted
-      case .octetsLeft: hasRest
+      case .bytesLeft: hasRest
       }
     }
   }
@@ -116,7 +116,7 @@ struct ValueCases {
     case .exponential: 8
     case .days: 24
     case .double: 64
-    case .text, .zeroTerminatedText, .wideText, .uuid, .dateTime, .date, .octets, .identifier: nil
+    case .text, .zeroTerminatedText, .wideText, .uuid, .dateTime, .date, .bytes, .identifier: nil
     }
   }
 
@@ -156,13 +156,13 @@ struct ValueCases {
         [0, 0, 11, 22, 1, 2, 3],
       ]
     case .date: [[0, 0, 0, 0], [0xD0, 0x07, 2, 29], [0xEA, 0x07, 13, 1], [0xEA, 0x07, 1, 0], [0xEA, 0x07, 0, 0], [0, 0, 11, 22]]
-    case .octets: [[], [7], [1, 2, 3, 4, 5, 6, 7, 8, 9]]
+    case .bytes: [[], [7], [1, 2, 3, 4, 5, 6, 7, 8, 9]]
     case .identifier(let count): [Array(repeating: 0, count: count), Array(repeating: 0xFF, count: count)]
     default: []
     }
   }
 
-  // MARK: Octets
+  // MARK: Bytes
 
   private mutating func build(_ raw: [Int: Content], _ hasRest: Bool, _ fill: Fill) -> [UInt8] {
     guard description.repeats else { return record(raw, hasRest, fill) }
@@ -174,7 +174,7 @@ struct ValueCases {
     var raw = raw
     var bits: [Bool] = []
     func put(_ value: UInt64, _ width: Int) { for bit in 0..<width { bits.append(value >> UInt64(bit) & 1 == 1) } }
-    func put(_ octets: [UInt8]) { for octet in octets { put(UInt64(octet), 8) } }
+    func put(_ bytes: [UInt8]) { for byte in bytes { put(UInt64(byte), 8) } }
     let conditional = Set(description.fields.flatMap(\.conditions).compactMap(\.index))
     for (index, field) in description.fields.enumerated() where Self.isPresent(field, raw, hasRest: hasRest) {
       let given = raw[index]
@@ -186,10 +186,10 @@ struct ValueCases {
           put(value, width)
           if raw[index] == nil { raw[index] = .number(value) }
         }
-      } else if case .octets(let octets)? = given {
-        put(octets)
+      } else if case .bytes(let bytes)? = given {
+        put(bytes)
       } else {
-        put(octets(field.kind, fill))
+        put(bytes(field.kind, fill))
       }
     }
     return stride(from: 0, to: bits.count, by: 8).map { start in
@@ -207,14 +207,14 @@ struct ValueCases {
     }
   }
 
-  private mutating func octets(_ kind: FieldDescription.Kind, _ fill: Fill) -> [UInt8] {
+  private mutating func bytes(_ kind: FieldDescription.Kind, _ fill: Fill) -> [UInt8] {
     switch kind {
     case .text(let count): Array(repeating: 0x61 + UInt8(random.next() % 26), count: count ?? 5)
     case .zeroTerminatedText: Array("label".utf8) + [0]
     case .uuid: fill == .ascending ? [0x0F, 0x18] : (0..<16).map { _ in UInt8(truncatingIfNeeded: random.next()) }
     case .dateTime: date() + [UInt8(random.next() % 24), UInt8(random.next() % 60), UInt8(random.next() % 60)]
     case .date: date()
-    case .octets: (0..<6).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+    case .bytes: (0..<6).map { _ in UInt8(truncatingIfNeeded: random.next()) }
     case .identifier(let count): (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
     default: []
     }
@@ -230,7 +230,7 @@ extension FieldDescription.Condition {
   fileprivate var index: Int? {
     switch self {
     case .bit(_, let index, _), .value(_, let index, _): index
-    case .octetsLeft: nil
+    case .bytesLeft: nil
     }
   }
 }

@@ -115,23 +115,23 @@ extension KernelTests {
       for (line, until) in [("", "LE]> ")] + Self.lines {
         if !line.isEmpty { screen.type(line + "\r") }
         // The output, followed by the prompt.
-        let came = screen.wait { octets in
-          let text = Self.plain(octets.dropFirst(begin)).dropFirst(line.count)
+        let came = screen.wait { bytes in
+          let text = Self.plain(bytes.dropFirst(begin)).dropFirst(line.count)
           return text.contains(until) && text.hasSuffix("LE]> ")
         }
-        said.append(Self.plain(screen.octets.dropFirst(begin)))
+        said.append(Self.plain(screen.bytes.dropFirst(begin)))
         try #require(came, "\(program[0]) \(line): \(said)")
-        begin = screen.octets.count
+        begin = screen.bytes.count
       }
       screen.type("quit\r")
       let (status, _) = screen.finish()
-      said.append(Self.plain(screen.octets.dropFirst(begin)))
+      said.append(Self.plain(screen.bytes.dropFirst(begin)))
       return (said, status)
     }
 
     /// Removes the message that GLib prints to the same terminal about a bug in gatttool.
-    private static func plain(_ octets: some Sequence<UInt8>) -> String {
-      String(decoding: Array(octets), as: UTF8.self).replacing(/\r\n\(gatttool:\d+\): GLib-.*?Invalid file descriptor\.\r\n/, with: "")
+    private static func plain(_ bytes: some Sequence<UInt8>) -> String {
+      String(decoding: Array(bytes), as: UTF8.self).replacing(/\r\n\(gatttool:\d+\): GLib-.*?Invalid file descriptor\.\r\n/, with: "")
     }
   }
 }

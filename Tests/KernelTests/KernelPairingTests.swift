@@ -176,8 +176,8 @@ extension KernelTests {
       let file = try #require(FileManager.default.enumerator(atPath: state)?.compactMap { $0 as? String }.first { $0.hasSuffix(".json") })
       let bonds = try String(contentsOfFile: "\(state)/\(file)", encoding: .utf8)
       let key = try #require(bonds.firstMatch(of: /"key": ?"([0-9a-f]{32})"/)?.1)
-      let octets = stride(from: 0, to: 32, by: 2).map { key.dropFirst($0).prefix(2) }
-      try Guest.lock().say("secure:\(octets.reversed().joined())")
+      let bytes = stride(from: 0, to: 32, by: 2).map { key.dropFirst($0).prefix(2) }
+      try Guest.lock().say("secure:\(bytes.reversed().joined())")
       #expect(try secret() == "secret")
     }
 

@@ -88,10 +88,10 @@ final class KernelPeripheral {
 
   /// Sends numbers from 0, as four bytes little-endian, as fast as the kernel accepts them.
   private func burst(_ server: Server) {
-    for number in 0..<burstLength { server.notify(ticks, Octets.u32le(UInt32(number))) }
+    for number in 0..<burstLength { server.notify(ticks, Bytes.u32le(UInt32(number))) }
   }
 
-  func notifyOnce(_ number: UInt32) { for server in servers { server.notify(ticks, Octets.u32le(number)) } }
+  func notifyOnce(_ number: UInt32) { for server in servers { server.notify(ticks, Bytes.u32le(number)) } }
 
   /// Returns when the kernel has taken every notification. The controller may still hold the last few, which the kernel does not report.
   func allIsSent() async throws {
@@ -129,7 +129,7 @@ final class KernelPeripheral {
 
   /// Sends an LE controller command. - Throws: An error if its status is not Success.
   private nonisolated static func command(_ ocf: UInt8, _ parameters: [UInt8], mayFail: Bool = false) throws {
-    let command = ["hcitool", "-i", adapter, "cmd", "0x08", Octets.hex([ocf])] + parameters.map { Octets.hex([$0]) }
+    let command = ["hcitool", "-i", adapter, "cmd", "0x08", Bytes.hex([ocf])] + parameters.map { Bytes.hex([$0]) }
     let result = try RunningProcess.run(command)
     let status = result.text.split(whereSeparator: \.isWhitespace).last
     guard mayFail || status == "00" else { throw Guest.ToolFailed(description: "\(command): \(result.text)\(result.errors)") }

@@ -32,7 +32,7 @@ extension KernelTests {
         for mode in ["long", "reliable"] {
           for count in [19, 512] {
             try KernelPeripheral.advertise()
-            let value = Array(Octets.picture(1000 + count).suffix(count))
+            let value = Array(Bytes.picture(1000 + count).suffix(count))
             let written = try Guest.blectl("write", Self.name, "ff05", "-", "--mode", mode, "--read-back", "--json", input: value)
             #expect(written.status == 0, "\(mode) \(count): \(written.errors)")
             #expect(try written.records.first?.int("bytes") == count)
@@ -86,7 +86,7 @@ extension KernelTests {
         // read from the socket since.
         #expect(listening.waitForOutput(after: before) { $0.count > 100_000 })
         try await onLoop { peripheral.notifyOnce(30_000) }
-        let last = "\"\(Octets.hex(Octets.u32le(30_000)))\""
+        let last = "\"\(Bytes.hex(Bytes.u32le(30_000)))\""
         #expect(listening.nextLine { $0.contains(last) } != nil)
         let result = listening.end(by: SIGINT)
         #expect(result.status == 130)
@@ -101,7 +101,7 @@ extension KernelTests {
         try await onLoop { peripheral.burstLength = 200 }
         let listening = try Guest.blectl("notify", Self.name, "ff03", "--json", "--count", "200")
         #expect(listening.status == 0, "\(listening.errors)")
-        #expect(try listening.records.map { $0.string("value") } == (0..<200).map { Octets.hex([UInt8($0)]) })
+        #expect(try listening.records.map { $0.string("value") } == (0..<200).map { Bytes.hex([UInt8($0)]) })
         #expect(try listening.records.allSatisfy { $0.string("event") == "indication" })
         #expect(try await onLoop { peripheral.confirmations } == 200)
       }
@@ -111,21 +111,21 @@ extension KernelTests {
     @Test(arguments: [(77_831, "command"), (77_831, "request"), (1_048_576, "command")]) func sendFile(_ count: Int, _ mode: String)
       async throws
     {
-      let picture = Octets.picture(count)
+      let picture = Bytes.picture(count)
       try await withPeripheral { peripheral in
         let sent = try Guest.blectl("send-file", Self.name, "ff01", "-", "--mode", mode, "--json", input: picture)
         #expect(sent.status == 0, "\(sent.errors)")
         #expect(try sent.records.last?.string("event") == "sent")
         #expect(try sent.records.last?.int("bytes") == count)
         let arrived = try await onLoop { peripheral.arrived }
-        #expect(arrived.count == count && Octets.crc32(arrived) == Octets.crc32(picture))
+        #expect(arrived.count == count && Bytes.crc32(arrived) == Bytes.crc32(picture))
       }
     }
 
     /// The kernel reports when it is full (EAGAIN) and when it has space again (poll). No process sleeps.
     @Test func backPressureInsteadOfPauses() async throws {
       let file = URL(fileURLWithPath: "/tmp/picture")
-      try Data(Octets.picture(300_000)).write(to: file)
+      try Data(Bytes.picture(300_000)).write(to: file)
       try await withPeripheral { peripheral in
         // The radio is silent from the first bytes on, so the kernel's queue fills up. This process stops it, because another program would
         // start too late. A window is set: on a slow machine the device may seem slower than the link, and then gets only as much as it
@@ -170,7 +170,7 @@ extension KernelTests {
         try await onLoop { peripheral.endsAfter = limit }
         var arguments = ["send-file", peripheral.peer, "ff01", "-", "--mode", mode, "--json"]
         if mode == "command" { arguments += ["--ack-every", "8"] }
-        let sent = try Blectl.run(arguments, input: Octets.picture(77_831), adapter: nil, virtual: false)
+        let sent = try Blectl.run(arguments, input: Bytes.picture(77_831), adapter: nil, virtual: false)
         #expect(sent.status == 6, "\(sent.text) \(sent.errors)")
         #expect(sent.error?.string("kind") == "link_lost")
         let message = sent.error?.string("message") ?? ""

@@ -21,7 +21,7 @@ extension KernelTests {
 
     /// Sends a file with every link option, and checks whether it arrived.
     private func sendTuned(_ air: BumbleAir) throws -> ProcessResult {
-      let picture = Octets.picture(20_000)
+      let picture = Bytes.picture(20_000)
       _ = try air.blectl("write", Self.peer, "ffe8", "00")
       let sent = try air.blectl(
         "send-file", Self.peer, "ffe1", "-", "--interval", "15", "--phy", "2m", "--data-length", "251", "--json", input: picture)
@@ -31,20 +31,20 @@ extension KernelTests {
     }
 
     /// The device goes out of range after that many bytes. All bytes that blectl counts as confirmed have arrived.
-    @Test(arguments: [(UInt32(5_000), []), (UInt32(12_000), ["--mode", "request"])]) func lostInATransfer(octets: UInt32, mode: [String])
+    @Test(arguments: [(UInt32(5_000), []), (UInt32(12_000), ["--mode", "request"])]) func lostInATransfer(bytes: UInt32, mode: [String])
       throws
     {
       let air = try Guest.air("--controller", "extended", "--tuning", "on")
-      let fuse = "03" + Octets.hex(Octets.u32le(octets))
+      let fuse = "03" + Bytes.hex(Bytes.u32le(bytes))
       for control in ["00", fuse] { #expect(try air.blectl("write", Self.peer, "ffe8", control).status == 0) }
       let sent = try Blectl.run(
-        ["send-file", Self.peer, "ffe1", "-", "--json", "--ack-every", "4"] + mode, input: Octets.picture(20_000), adapter: air.adapter,
+        ["send-file", Self.peer, "ffe1", "-", "--json", "--ack-every", "4"] + mode, input: Bytes.picture(20_000), adapter: air.adapter,
         virtual: false)
       #expect(sent.status == 6 && sent.error?.int("code") == 8, "\(sent.errors)")
       let known = try #require(
         sent.errors.firstMatch(of: /(?:At least|Between) (\d+) (?:and \d+ )?of \d+ bytes arrived/).flatMap { Int($0.1) }, "\(sent.errors)")
       let arrived = try #require(air.event("dropping")?.int("count"))
-      #expect(known <= arrived && arrived < Int(octets) + 517 && known > 0, "\(known) \(arrived)")
+      #expect(known <= arrived && arrived < Int(bytes) + 517 && known > 0, "\(known) \(arrived)")
       try Guest.expectQuiet(air.adapter)
     }
 

@@ -11,14 +11,14 @@ extension KernelTests {
       for arguments in [
         ["scan", "--count", "1", "--name", "Lock-01"], ["services", BumbleAir.peer, "--values"], ["read", Self.peer, "ffe2", "ffe3"],
         ["read", BumbleAir.peer, "ffea"], ["write", Self.peer, "ffe4", "0102", "--mode", "request", "--read-back"],
-        ["write", Self.peer, "ffe1", Octets.hex("ping"), "--expect", "ffe2"], ["notify", Self.peer, "ffe5", "-n", "4"],
+        ["write", Self.peer, "ffe1", Bytes.hex("ping"), "--expect", "ffe2"], ["notify", Self.peer, "ffe5", "-n", "4"],
         ["connect", Self.peer], ["connect", Self.peer, "--interval", "50"], ["-e", "read ffe2; read ffe4; services", Self.peer],
         ["notify", Self.peer, "ffe5", "-d", "10", "--write", "ffe8=02"], ["mac-from-adv", BumbleAir.peer, "--learn"],
         ["read", "AA:BB:CC:DD:EE:FF", "ffe2", "-t", "2"], ["read", "AA:BB:CC:DD:EE:FF/random", "ffe2", "-t", "2"],
       ] {
         try Replayed.expectSame(arguments, adapter: air.adapter)
       }
-      let picture = try TemporaryFolder.file(Octets.picture(5000))
+      let picture = try TemporaryFolder.file(Bytes.picture(5000))
       try Replayed.expectSame(["send-file", Self.peer, "ffe1", picture, "--mode", "request"], adapter: air.adapter)
       try Guest.expectQuiet(air.adapter)
     }

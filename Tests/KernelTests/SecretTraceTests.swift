@@ -48,7 +48,7 @@ extension KernelTests {
     /// Makes Lock-01 ask for encryption, and waits until the link is encrypted.
     private func encrypt() throws {
       let lock = try Guest.lock()
-      lock.say("secure:\(Octets.hex(Self.key))")
+      lock.say("secure:\(Bytes.hex(Self.key))")
       #expect(lock.event("encryption")?.bool("on") == true)
     }
 

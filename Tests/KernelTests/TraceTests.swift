@@ -52,7 +52,7 @@ extension KernelTests {
       var rest = lines[...]
       for step in [
         "Create Connection", "Connection Complete", "ATT: Read By Type Request", "Attribute type: Device Name (0x2a00)",
-        "ATT: Read By Type Response", Octets.hex(Array(name.utf8)), "HCI Command: Disconnect", "Disconnect Complete",
+        "ATT: Read By Type Response", Bytes.hex(Array(name.utf8)), "HCI Command: Disconnect", "Disconnect Complete",
       ] {
         guard let found = rest.firstIndex(where: { $0.contains(step) }) else {
           Issue.record("\"\(step)\" does not come in its turn: \(seen.text)", sourceLocation: sourceLocation)

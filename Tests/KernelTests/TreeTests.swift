@@ -83,15 +83,15 @@ extension KernelTests {
         theirs.properties[handle] = flags.reduce(0) { $0 | (AttributeTable.bits[String($1.1).replacing("-", with: "_")] ?? 0x100) }
         guard let value = expected.values[handle + 1] else { continue }
         // bluetoothctl shows the value as the attribute's, and again as the answer.
-        let answer = try tool.say("select-attribute \(path)\nread") { octets($0).count >= 2 * value.count }
-        theirs.values[handle + 1] = String(octets(answer).prefix(value.count))
-        #expect(String(octets(answer).dropFirst(value.count)) == value)
+        let answer = try tool.say("select-attribute \(path)\nread") { bytes($0).count >= 2 * value.count }
+        theirs.values[handle + 1] = String(bytes(answer).prefix(value.count))
+        #expect(String(bytes(answer).dropFirst(value.count)) == value)
       }
       #expect(theirs == expected)
     }
 
     /// Returns the bytes of a hexadecimal dump.
-    private func octets(_ text: String) -> String {
+    private func bytes(_ text: String) -> String {
       text.matches(of: #/  ((?:[0-9a-f]{2} ){1,16}) /#).map { String($0.1.filter { $0 != " " }) }.joined()
     }
 

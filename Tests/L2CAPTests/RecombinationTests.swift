@@ -4,8 +4,8 @@ import TestSupport
   private func reassemble(_ packets: [[UInt8]]) throws -> (frames: [L2CAPFrame], dropped: Int) {
     var recombination = Recombination()
     var frames: [L2CAPFrame] = []
-    for octets in packets {
-      guard case .acl(let data) = try Packet(octets) else { continue }
+    for bytes in packets {
+      guard case .acl(let data) = try Packet(bytes) else { continue }
       if let frame = recombination.add(data) { frames.append(frame) }
     }
     return (frames, recombination.dropped)
@@ -49,16 +49,16 @@ import TestSupport
   }
 
   @Test func aHeaderInPieces() throws {
-    let octets: [UInt8] = [2, 0, 4, 0, 0x0B, 7]
-    let pieces = octets.enumerated().map { [2, 0x40, $0.offset == 0 ? 0x20 : 0x10, 1, 0, $0.element] }
+    let bytes: [UInt8] = [2, 0, 4, 0, 0x0B, 7]
+    let pieces = bytes.enumerated().map { [2, 0x40, $0.offset == 0 ? 0x20 : 0x10, 1, 0, $0.element] }
     #expect(try reassemble(pieces).frames == [L2CAPFrame(channel: 4, payload: [0x0B, 7])])
   }
 
   @Test func hostileFragmentsNeverTrap() {
     let seeds = L2CAPFrame(channel: 4, payload: Array(0..<40)).fragments(handle: 0x40, length: 10).map(\.encoded)
     var recombination = Recombination()
-    hostile(seeds) { octets in
-      guard case .acl(let data)? = try? Packet(octets) else { return }
+    hostile(seeds) { bytes in
+      guard case .acl(let data)? = try? Packet(bytes) else { return }
       if let frame = recombination.add(data), frame.payload.count > 0xFFFF { Issue.record("too long") }
     }
   }

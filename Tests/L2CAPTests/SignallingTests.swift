@@ -50,9 +50,9 @@ import TestSupport
     ("130102000100", .connectionParameterUpdateResponse(identifier: 1, isAccepted: false)),
     ("aa020100ff", .other(code: 0xAA, identifier: 2, data: [0xFF])), ("13010100" + "00", .other(code: 0x13, identifier: 1, data: [0])),
   ]) func pdus(_ row: (String, SignallingPDU)) throws {
-    let octets = try #require(Hex.decode(row.0))
-    #expect(try SignallingPDU(octets) == row.1)
-    #expect(row.1.encoded == octets)
-    for count in 0..<octets.count { #expect(throws: MalformedPacket.self) { try SignallingPDU(Array(octets.prefix(count))) } }
+    let bytes = try #require(Hex.decode(row.0))
+    #expect(try SignallingPDU(bytes) == row.1)
+    #expect(row.1.encoded == bytes)
+    for count in 0..<bytes.count { #expect(throws: MalformedPacket.self) { try SignallingPDU(Array(bytes.prefix(count))) } }
   }
 }

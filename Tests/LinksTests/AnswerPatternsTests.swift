@@ -50,7 +50,7 @@ import TestSupport
       #expect(try await values.next(until: EventLoop.shared.now.advanced(by: .milliseconds(500))) == nil && !values.isClosed)
       try await EventLoop.shared.sleep(for: .milliseconds(2200))
       await values.end()
-      for octet in [0x4A, 0x49] as [UInt8] { #expect(try await values.next(until: nil)?.0.value == [0x00, octet]) }
+      for byte in [0x4A, 0x49] as [UInt8] { #expect(try await values.next(until: nil)?.0.value == [0x00, byte]) }
       #expect(try await values.next(until: nil) == nil)
       let configuration = try await client.discover().resolve(Selector("2a37@2902")).handle
       #expect(try await client.read(configuration) == [0, 0])

@@ -67,7 +67,7 @@ import TestSupport
     #expect(ArrivalProof([1, 2], from: 2).evaluate(ArrivalReport(of: [])) == nil)
   }
 
-  @Test func aReportHasEightOctets() {
+  @Test func aReportHasEightBytes() {
     #expect(ArrivalReport([1, 0, 0, 0, 2, 0, 0, 0]).map { [$0.count, Int($0.crc)] } == [1, 2])
     #expect(ArrivalReport([UInt8](repeating: 0, count: 7)) == nil && ArrivalReport([UInt8](repeating: 0, count: 9)) == nil)
   }

@@ -109,7 +109,7 @@ private let other = PeerAddress(Address(rawValue: 0x0011_2233_4455), .public)
 
   /// Sends an event of the adapter.
   func event(_ code: UInt16, _ parameters: [UInt8]) {
-    try? pair.write(Octets.u16le(code) + [3, 0] + Octets.u16le(UInt16(parameters.count)) + parameters)
+    try? pair.write(Bytes.u16le(code) + [3, 0] + Bytes.u16le(UInt16(parameters.count)) + parameters)
   }
 
   func event(_ code: UInt16, of peer: PeerAddress = device, _ parameters: UInt8...) {
@@ -131,6 +131,6 @@ private let other = PeerAddress(Address(rawValue: 0x0011_2233_4455), .public)
   var opcodes: [UInt16] { commands.map(\.0) }
 }
 
-extension Octets {
+extension Bytes {
   fileprivate static func u16le(_ number: UInt16) -> [UInt8] { [UInt8(truncatingIfNeeded: number), UInt8(number >> 8)] }
 }

@@ -10,7 +10,7 @@ private let cutBytes = "00010203040506" + "000000000000000000"
 private let authenticated = LinkSecurity(keySize: 16, isAuthenticated: true, isSecureConnections: true)
 private let legacy = LinkSecurity(keySize: 7, isAuthenticated: false, isSecureConnections: false)
 
-private func octets(_ hex: String) -> [UInt8] {
+private func bytes(_ hex: String) -> [UInt8] {
   let digits = Array(hex)
   return stride(from: 0, to: digits.count, by: 2).compactMap { UInt8(String(digits[$0..<$0 + 2]), radix: 16) }
 }
@@ -46,12 +46,12 @@ private func octets(_ hex: String) -> [UInt8] {
     ] as [(ManagementCommand, UInt16, String)])
   func commands(_ command: ManagementCommand, _ opcode: UInt16, _ parameters: String) {
     #expect(command.opcode == opcode)
-    #expect(Octets.hex(command.parameters) == parameters)
+    #expect(Bytes.hex(command.parameters) == parameters)
   }
 
   @Test(
     arguments: [
-      ("0100", "190000c6c5c4c3c2c102", .answer(command: 0x19, .init(status: 0, parameters: octets("c6c5c4c3c2c102")))),
+      ("0100", "190000c6c5c4c3c2c102", .answer(command: 0x19, .init(status: 0, parameters: bytes("c6c5c4c3c2c102")))),
       ("0200", "190014", .answer(command: 0x19, .init(status: 0x14, parameters: []))),
       (
         "0a00", "01c6c5c4c3c2c102" + "03" + "00" + "10" + "0000" + "0000000000000000" + keyBytes,
@@ -73,7 +73,7 @@ private func octets(_ hex: String) -> [UInt8] {
       ("1800", "01ffffffffff7fc6c5c4c3c2c102" + keyBytes, .identityKey(key, random, of: Address(rawValue: 0x7FFF_FFFF_FFFF))),
     ] as [(String, String, ManagementEvent)])
   func events(_ code: String, _ parameters: String, _ expected: ManagementEvent) throws {
-    let packet = octets(code + "0300" + "0000" + parameters)
+    let packet = bytes(code + "0300" + "0000" + parameters)
     let found = try #require(try ManagementEvent.parse(packet))
     #expect(found.adapter == 3 && found.event == expected)
     // A short event is an error at every length, except that an answer needs no return parameters.
@@ -93,13 +93,13 @@ private func octets(_ hex: String) -> [UInt8] {
     "0a000000" + "0000" + "01c6c5c4c3c2c102" + "0500100000" + "0000000000000000" + keyBytes,
   ])
   func invalidEvents(_ packet: String) {
-    #expect(throws: MalformedPacket.self) { _ = try ManagementEvent.parse(octets(packet)) }
+    #expect(throws: MalformedPacket.self) { _ = try ManagementEvent.parse(bytes(packet)) }
   }
 
   /// BR/EDR devices, other events, and 20,000 packets of random bytes.
   @Test func otherEvents() throws {
-    #expect(try ManagementEvent.parse(octets("10000000" + "0000" + "c6c5c4c3c2c100")) == nil)
-    #expect(try ManagementEvent.parse(octets("06000000" + "0000" + "ffffffff")) == nil)
+    #expect(try ManagementEvent.parse(bytes("10000000" + "0000" + "c6c5c4c3c2c100")) == nil)
+    #expect(try ManagementEvent.parse(bytes("06000000" + "0000" + "ffffffff")) == nil)
     var generator = SplitMix64(seed: 7)
     for _ in 0..<20_000 {
       var packet = (0..<Int.random(in: 0...60, using: &generator)).map { _ in UInt8.random(in: 0...255, using: &generator) }

@@ -45,8 +45,8 @@ private let isThere = unsafe dlopen("libdbus-1.so.3", RTLD_NOW) != nil
     received += buffer[..<(try SystemCall.read(number, into: &buffer))]
   }
 
-  private func write(_ octets: [UInt8]) async throws {
-    var rest = octets[...]
+  private func write(_ bytes: [UInt8]) async throws {
+    var rest = bytes[...]
     while !rest.isEmpty {
       _ = try await EventLoop.shared.wait(for: number, .writable)
       rest = rest.dropFirst(try SystemCall.write(number, rest))
@@ -71,27 +71,27 @@ private let isThere = unsafe dlopen("libdbus-1.so.3", RTLD_NOW) != nil
     func add(_ code: UInt8, _ type: Character, _ value: [UInt8]) {
       fields += [UInt8](repeating: 0, count: (8 - fields.count % 8) % 8) + [code, 1, type.asciiValue ?? 0, 0] + value
     }
-    func text(_ text: String) -> [UInt8] { UInt32(text.utf8.count).octets + text.utf8 + [0] }
+    func text(_ text: String) -> [UInt8] { UInt32(text.utf8.count).bytes + text.utf8 + [0] }
     if serial == nil {
       add(1, "o", text("/o"))
       add(2, "s", text("org.bluez.I"))
       add(3, "s", text("Signal"))
     }
     if let error { add(4, "s", text(error)) }
-    if let serial { add(5, "u", serial.octets) }
+    if let serial { add(5, "u", serial.bytes) }
     add(7, "s", text(sender))
     if !signature.isEmpty { add(8, "g", [UInt8(signature.utf8.count)] + signature.utf8 + [0]) }
     let type: UInt8 = serial == nil ? 4 : error == nil ? 2 : 3
-    let head = [UInt8(ascii: "l"), type, 0, 1] + UInt32(body.count).octets + UInt32(7).octets + UInt32(fields.count).octets
+    let head = [UInt8(ascii: "l"), type, 0, 1] + UInt32(body.count).bytes + UInt32(7).bytes + UInt32(fields.count).bytes
     try await write(head + fields + [UInt8](repeating: 0, count: (8 - fields.count % 8) % 8) + body)
   }
 
   /// The body of a message with an array of numbers.
-  static func numbers(_ count: Int) -> [UInt8] { UInt32(4 * count).octets + [UInt8](repeating: 1, count: 4 * count) }
+  static func numbers(_ count: Int) -> [UInt8] { UInt32(4 * count).bytes + [UInt8](repeating: 1, count: 4 * count) }
 }
 
 extension UInt32 {
-  fileprivate var octets: [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: self >> (8 * $0)) } }
+  fileprivate var bytes: [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: self >> (8 * $0)) } }
 }
 
 extension [UInt8] {
@@ -114,7 +114,7 @@ extension [UInt8] {
       let hello = spawn { try await bus.call("org.freedesktop.DBus.Hello", at: "/org/freedesktop/DBus", []) }
       try await theirs.accept()
       try await theirs.send(
-        from: "org.freedesktop.DBus", answering: try await theirs.call(), "s", UInt32(4).octets + Array(":1.9".utf8) + [0])
+        from: "org.freedesktop.DBus", answering: try await theirs.call(), "s", UInt32(4).bytes + Array(":1.9".utf8) + [0])
       #expect(try await hello.value == [.text(":1.9")])
       bus.partner = ":1.5"
       try await body(theirs, bus)
@@ -129,9 +129,9 @@ extension [UInt8] {
       let call = spawn { try await bus.call("org.bluez.Device1.Pair", at: "/o", []) }
       let serial = try await theirs.call()
       try await theirs.send(from: ":1.66", answering: nil, "au", MadeUpBus.numbers(300_000))
-      try await theirs.send(from: ":1.66", answering: serial, "u", UInt32(1).octets)
-      try await theirs.send(from: ":1.5", answering: nil, "uu", UInt32(1).octets + UInt32(2).octets)
-      try await theirs.send(from: ":1.5", answering: serial, "u", UInt32(2).octets)
+      try await theirs.send(from: ":1.66", answering: serial, "u", UInt32(1).bytes)
+      try await theirs.send(from: ":1.5", answering: nil, "uu", UInt32(1).bytes + UInt32(2).bytes)
+      try await theirs.send(from: ":1.5", answering: serial, "u", UInt32(2).bytes)
       #expect(try await call.value == [.number(2)])
       #expect(members == [2])
     }

@@ -11,8 +11,8 @@ import TestSupport
     let reader = LineReader(ends[0], limit: limit)
     let writing = EventLoop.shared.spawn {
       for part in parts {
-        let octets = Array(part.utf8)
-        _ = unsafe write(end, octets, octets.count)
+        let bytes = Array(part.utf8)
+        _ = unsafe write(end, bytes, bytes.count)
         // Wait until the reader needs more.
         repeat { await Task.yield() } while !reader.isWaiting && !Task.isCancelled
       }
@@ -28,24 +28,24 @@ import TestSupport
     return lines
   }
 
-  private func octets(_ text: String) -> LineReader.Line { .octets(Array(text.utf8)) }
+  private func bytes(_ text: String) -> LineReader.Line { .bytes(Array(text.utf8)) }
 
   @Test(.onLoop) @LoopActor func linesAreCutWhereverTheyArrive() async throws {
     let lines1 = try await lines([])
     #expect(lines1 == [])
     let lines2 = try await lines(["a\nb\n"])
-    #expect(lines2 == [octets("a"), octets("b")])
+    #expect(lines2 == [bytes("a"), bytes("b")])
     let lines3 = try await lines(["a", "b\n", "\nc"])
-    #expect(lines3 == [octets("ab"), octets(""), octets("c")])
+    #expect(lines3 == [bytes("ab"), bytes(""), bytes("c")])
     let lines4 = try await lines(["0123456789\n"])
-    #expect(lines4 == [octets("0123456789")])
+    #expect(lines4 == [bytes("0123456789")])
   }
 
   @Test(.onLoop) @LoopActor func aLineThatIsTooLongIsPassedOver() async throws {
     let lines5 = try await lines(["0123456789a\nb\n"])
-    #expect(lines5 == [.tooLong, octets("b")])
+    #expect(lines5 == [.tooLong, bytes("b")])
     let lines6 = try await lines(["0123456789a", "0123456789", "0123456789a", "x\nb"])
-    #expect(lines6 == [.tooLong, octets("b")])
+    #expect(lines6 == [.tooLong, bytes("b")])
     let lines7 = try await lines(["0123456789abc"])
     #expect(lines7 == [.tooLong])
   }

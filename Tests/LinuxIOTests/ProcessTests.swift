@@ -25,8 +25,8 @@ import TestSupport
     ] as [(String, String?)])
   func whatACommandWrites(_ command: String, _ output: String?) async throws {
     let limit = command.hasPrefix("exec") ? 10 : 60_000
-    let octets = try await onLoop { try await ChildProcess.output(of: command, within: limit) }
-    #expect(octets.map { String(decoding: $0, as: UTF8.self) } == output)
+    let bytes = try await onLoop { try await ChildProcess.output(of: command, within: limit) }
+    #expect(bytes.map { String(decoding: $0, as: UTF8.self) } == output)
   }
 }
 

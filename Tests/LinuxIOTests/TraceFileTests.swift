@@ -10,11 +10,11 @@ import Traces
 /// Reads a pipe to its end on its own thread, once allowed.
 private final class Reader: Sendable {
   private let mayRead = DispatchSemaphore(value: 0)
-  private let octets: Task<[UInt8], Never>
+  private let bytes: Task<[UInt8], Never>
 
   init(_ path: String) {
     let (mayRead, (stream, continuation)) = (mayRead, AsyncStream<[UInt8]>.makeStream())
-    octets = Task { await stream.reduce([], +) }
+    bytes = Task { await stream.reduce([], +) }
     Thread.detachNewThread {
       let pipe = unsafe open(path, O_RDONLY)
       mayRead.wait()
@@ -27,7 +27,7 @@ private final class Reader: Sendable {
 
   func start() { mayRead.signal() }
 
-  func all() async -> [UInt8] { await octets.value }
+  func all() async -> [UInt8] { await bytes.value }
 }
 
 @Suite(.timeLimit(.minutes(15))) struct TraceFileTests {
@@ -73,8 +73,8 @@ private final class Reader: Sendable {
         let inherited = try SystemCall.open(file.path, O_RDWR)
         _ = try PrivateFile.open("/dev/fd/\(inherited.rawValue)")
       }
-      var octets = [UInt8](repeating: 0, count: 10)
-      #expect(try SystemCall.read(reader.rawValue, into: &octets) == (isPipe ? 0 : 3))
+      var bytes = [UInt8](repeating: 0, count: 10)
+      #expect(try SystemCall.read(reader.rawValue, into: &bytes) == (isPipe ? 0 : 3))
       if !isPipe {
         // Root may read the files of all users.
         #expect(try InputFile.readIfThere(file.path, limit: 10, isOwn: true) == [1, 2, 3])
@@ -121,13 +121,13 @@ private final class Reader: Sendable {
     let trace = try #require(await opening.value)
     // More bytes than a pipe holds.
     for number in 0..<2000 { trace.record([1, 0, 0xFC, 250] + [UInt8](repeating: UInt8(number & 255), count: 250), .hostToController) }
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 10_000)
-    while octets.count < 16 + 2000 * 278 {
-      if let count = try? SystemCall.read(reader.rawValue, into: &buffer) { octets += buffer[..<count] }
+    while bytes.count < 16 + 2000 * 278 {
+      if let count = try? SystemCall.read(reader.rawValue, into: &buffer) { bytes += buffer[..<count] }
       try await EventLoop.shared.sleep(for: .zero)
     }
-    #expect(try Snoop.parse(octets).map { $0.packet.last } == (0..<2000).map { UInt8($0 & 255) })
+    #expect(try Snoop.parse(bytes).map { $0.packet.last } == (0..<2000).map { UInt8($0 & 255) })
     try await trace.close()
   }
 

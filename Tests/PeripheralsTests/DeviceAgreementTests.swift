@@ -5,13 +5,13 @@ import TestSupport
 /// The client and the simulated device of a device file agree.
 @Suite(.timeLimit(.minutes(15))) struct DeviceAgreementTests {
   private static func device(_ file: String) throws -> DeviceDescription {
-    try DeviceFile.parse(try ExampleFiles.octets(file), name: file)
+    try DeviceFile.parse(try ExampleFiles.bytes(file), name: file)
   }
 
   /// The examples are the program's own files.
   @Test func theExamplesAreThoseThatComeWithTheProgram() throws {
-    #expect(try ExampleFiles.octets("gate-lock.json") == Array(ShippedDeviceFiles.lock.utf8))
-    #expect(try ExampleFiles.octets("band-7.json") == Array(ShippedDeviceFiles.band.utf8))
+    #expect(try ExampleFiles.bytes("gate-lock.json") == Array(ShippedDeviceFiles.lock.utf8))
+    #expect(try ExampleFiles.bytes("band-7.json") == Array(ShippedDeviceFiles.band.utf8))
     #expect(try ShippedDeviceFiles.all().map(\.name) == ["GateLock", "Band-7"])
   }
 
@@ -40,10 +40,10 @@ import TestSupport
     case .string(let string):
       let count = if case .fixed(let count) = string.extent { count } else { Int(random.next() % 40) }
       if string.isText { return .text(String(repeating: "x", count: count)) }
-      var octets = (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+      var bytes = (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
       // Half of the codes are correct.
-      if count > 0, random.next() % 2 == 0 { octets[count - 1] = 0 &- octets.dropLast().reduce(0, &+) }
-      return .bytes(octets)
+      if count > 0, random.next() % 2 == 0 { bytes[count - 1] = 0 &- bytes.dropLast().reduce(0, &+) }
+      return .bytes(bytes)
     case .list(let list):
       return .list(
         (0..<random.next() % 20).map { _ in
@@ -71,11 +71,11 @@ import TestSupport
         description.database)
     }
 
-    mutating func write(_ octets: [UInt8], to uuid: String) -> [[UInt8]] {
+    mutating func write(_ bytes: [UInt8], to uuid: String) -> [[UInt8]] {
       guard let behaviour = description.behaviours[description.handle(uuid)],
-        let reaction = machine.choose(behaviour.reactions, written: octets, at: now, database)
+        let reaction = machine.choose(behaviour.reactions, written: bytes, at: now, database)
       else { return [] }
-      var effects = machine.begin(reaction.actions, written: octets, at: now, &database)
+      var effects = machine.begin(reaction.actions, written: bytes, at: now, &database)
       while machine.isWaiting, let due = machine.due {
         now = due
         effects += machine.advance(to: due, &database)
@@ -98,8 +98,8 @@ import TestSupport
       }
       let request = try command.encode(values, number: Int64(number))
       // The device decodes the values that were encoded.
-      #expect(command.decode(request.octets)?.sorted { $0.name < $1.name } == request.values.sorted { $0.name < $1.name })
-      let packets = simulated.write(request.octets, to: "\(command.to.uuid)")
+      #expect(command.decode(request.bytes)?.sorted { $0.name < $1.name } == request.values.sorted { $0.name < $1.name })
+      let packets = simulated.write(request.bytes, to: "\(command.to.uuid)")
       guard let answer = command.answer else {
         outcomes["\(command.name): none", default: 0] += 1
         continue

@@ -102,9 +102,9 @@ import TestSupport
     #expect(Set(try drawn(#"{"i8": {"random": [-1, 1]}}"#)) == ["notify ff", "notify 00", "notify 01"])
     let whole = #"{"u64le": {"random": [-9223372036854775807, 9223372036854775807]}}"#
     #expect(Set(try drawn(whole)).count == 200)
-    let octets = #"{"random_octets": 16}"#
-    #expect(Set(try drawn(octets)).count == 200)
-    #expect(try drawn(octets) == drawn(octets) && drawn(octets) != drawn(octets, seed: 2))
+    let bytes = #"{"random_octets": 16}"#
+    #expect(Set(try drawn(bytes)).count == 200)
+    #expect(try drawn(bytes) == drawn(bytes) && drawn(bytes) != drawn(bytes, seed: 2))
   }
 
   @Test func theClockRunsAndCanBeSet() throws {

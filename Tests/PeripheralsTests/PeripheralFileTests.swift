@@ -52,7 +52,7 @@ import TestSupport
     firmware.jitter = .microseconds(250)
     firmware.timePerRequest = .milliseconds(20)
     (firmware.slowEvery, firmware.slowTime) = (16, .milliseconds(3))
-    (firmware.shortOctets, firmware.timePerLongOctet) = (100, .microseconds(10))
+    (firmware.shortBytes, firmware.timePerLongByte) = (100, .microseconds(10))
     firmware.unevenTime = .milliseconds(2)
     (firmware.whenFull, firmware.timePerDrop) = (.drop, .milliseconds(1))
     (firmware.answersAtOnce, firmware.dropsAfter, firmware.drops) = (true, 7, 2)
@@ -66,13 +66,13 @@ import TestSupport
         + #""controller_buffer_length": 27, "changes": [{"after_ms": 600, "data_length": 27, "phy": "2m"},"#
         + #"{"after_octets": 5000, "interval_ms": 11.25, "latency": 1, "timeout_ms": 2000}]}"#
     ).linkLimits
-    #expect(limits.isEncrypted && limits.prefersS2 && limits.seed == 7 && limits.cutAfterOctets == 1000 && limits.cuts == 2)
+    #expect(limits.isEncrypted && limits.prefersS2 && limits.seed == 7 && limits.cutAfterBytes == 1000 && limits.cuts == 2)
     #expect(limits.controllerBuffers == 4 && limits.controllerBufferLength == 27)
     let parameters = ConnectionParameters(intervalMin: 9, intervalMax: 9, latency: 1, supervisionTimeout: 200)
     #expect(
       limits.changes == [
         LinkChange(moment: .time(.milliseconds(600)), dataLength: 27, phy: .le2M),
-        LinkChange(moment: .octets(5000), parameters: parameters),
+        LinkChange(moment: .bytes(5000), parameters: parameters),
       ])
   }
 
@@ -172,23 +172,23 @@ import TestSupport
     let second = one.handle("ff02")
     let third = one.handle("ff03")
     let pattern = try #require(Reaction.Pattern("1b??02*"))
-    #expect(behaviour.collect == .init(octets: 10, pause: .seconds(1)))
+    #expect(behaviour.collect == .init(bytes: 10, pause: .seconds(1)))
     #expect(
       behaviour.reactions == [
         Reaction(
           condition: .init(pattern: pattern, length: 5, sum8: 255),
           actions: [
             .init(
-              .notify(second, .init(parts: [.octets([1]), .valueOf(third), .written, .checksum(.sum8, .little, of: nil)])),
+              .notify(second, .init(parts: [.bytes([1]), .valueOf(third), .written, .checksum(.sum8, .little, of: nil)])),
               after: .milliseconds(5)),
-            .init(.indicate(second, .init(parts: [.valueOf(second)]))), .init(.set(third, .init(parts: [.octets([9])]))),
+            .init(.indicate(second, .init(parts: [.valueOf(second)]))), .init(.set(third, .init(parts: [.bytes([9])]))),
             .init(.reset(sink: one.handle("ff04")), after: .milliseconds(1)), .init(.disconnect(.terminate(.remoteUserTerminated))),
           ]),
         Reaction(),
       ])
     #expect(
       one.behaviours[second]?.periodic
-        == .init(interval: .milliseconds(10), values: [.init(parts: [.octets([1])]), .init(parts: [.valueOf(third)])]))
+        == .init(interval: .milliseconds(10), values: [.init(parts: [.bytes([1])]), .init(parts: [.valueOf(third)])]))
     #expect(one.behaviours[one.handle("ff04")]?.sink == .init(report: third, pause: .milliseconds(100)))
   }
 

@@ -148,7 +148,7 @@ import TestSupport
   }
 
   @Test(arguments: ExampleFiles.all) func hostileFiles(_ name: String) throws {
-    let text = try ExampleFiles.octets(name)
+    let text = try ExampleFiles.bytes(name)
     var accepted = 0
     var random = SplitMix64(seed: 5)
     for _ in 0..<400 {

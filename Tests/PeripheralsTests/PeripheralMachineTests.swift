@@ -98,7 +98,7 @@ import TestSupport
     #expect(device.advance(milliseconds: 86_400_000).count <= 4096)
     #expect(!device.machine.isWaiting)
     // Each event has its own budget.
-    #expect(device.machine.value(Template(parts: [.octets([1])]), at: device.now, device.database) == [1])
+    #expect(device.machine.value(Template(parts: [.bytes([1])]), at: device.now, device.database) == [1])
   }
 
   @Test func whatWaitsIsBounded() throws {
@@ -135,10 +135,10 @@ import TestSupport
       shown.append(template.data { device.machine.value($0, at: device.now, device.database) })
     }
     #expect(shown.allSatisfy { $0.count <= 31 })
-    for (made, end) in zip(shown, data) { #expect(made.suffix(end.count / 2).elementsEqual(octets(end)), "\(made)") }
+    for (made, end) in zip(shown, data) { #expect(made.suffix(end.count / 2).elementsEqual(bytes(end)), "\(made)") }
   }
 
-  private func octets(_ hex: String) -> [UInt8] { (0..<hex.count / 2).map { UInt8(hex.dropFirst($0 * 2).prefix(2), radix: 16) ?? 0 } }
+  private func bytes(_ hex: String) -> [UInt8] { (0..<hex.count / 2).map { UInt8(hex.dropFirst($0 * 2).prefix(2), radix: 16) ?? 0 } }
 }
 
 /// Times that a device computes.

@@ -34,7 +34,7 @@ final class PeripheralTestClient {
   }
 
   func write(_ hex: String) { wire.handler?(.received(Hex.decode(hex) ?? [])) }
-  func write(_ octets: [UInt8]) { wire.handler?(.received(octets)) }
+  func write(_ bytes: [UInt8]) { wire.handler?(.received(bytes)) }
   /// Sends a request and returns the answer.
   func ask(_ hex: String) -> String {
     let before = log.count
@@ -71,10 +71,10 @@ enum ExampleFiles {
   static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("man/examples")
 
-  static func octets(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: folder.appendingPathComponent(name))) }
+  static func bytes(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: folder.appendingPathComponent(name))) }
 
   /// The examples that are device files.
   static let devices = ["gate-lock.json", "band-7.json", "tracker.json"]
 
-  static func read(_ name: String) throws -> PeripheralDescription { try PeripheralFile.parse(octets(name), name: name)[0] }
+  static func read(_ name: String) throws -> PeripheralDescription { try PeripheralFile.parse(bytes(name), name: name)[0] }
 }

@@ -82,7 +82,7 @@ final class ServedLink: CentralLink {
   func parameters() async throws -> LinkParameters { LinkParameters() }
   func requestInterval(_ interval: Duration) async throws -> LinkParameters { LinkParameters() }
   func requestPHY(_ phy: PHY) async throws -> LinkParameters { LinkParameters() }
-  func requestDataLength(_ octets: Int) async throws -> LinkParameters { LinkParameters() }
+  func requestDataLength(_ bytes: Int) async throws -> LinkParameters { LinkParameters() }
   func disconnect() async { await disconnect(reason: .remoteUserTerminated) }
 
   func disconnect(reason: ControllerErrorCode) async {

@@ -57,7 +57,7 @@ import TestSupport
 
   @Test(arguments: links) func secureDFU(_ phy: PHY, _ milliseconds: Int) async throws {
     try await onLoop {
-      let packetsPerEvent = milliseconds * 1000 / AirTime.exchange(octets: 251, AirTime.Coding(phy))
+      let packetsPerEvent = milliseconds * 1000 / AirTime.exchange(bytes: 251, AirTime.Coding(phy))
       let events = (17 + packetsPerEvent - 1) / packetsPerEvent
       let bound = 4096 / Double((events + 3) * milliseconds) * 1000
       let rate = try await Self.secureDFU("", phy, milliseconds)
@@ -75,9 +75,9 @@ import TestSupport
 
   /// The bytes per second of messages in whole connection events, the length of which is in µs.
   private static func bound(_ size: Int, _ coding: AirTime.Coding, event: Int) -> Double {
-    var exchanges = stride(from: 0, to: size, by: 244).map { AirTime.exchange(octets: min(244, size - $0) + 7, coding) }
+    var exchanges = stride(from: 0, to: size, by: 244).map { AirTime.exchange(bytes: min(244, size - $0) + 7, coding) }
     // The answer of 18 bytes is opposite to the last write, which is the shortest.
-    exchanges[exchanges.count - 1] += AirTime.pdu(octets: 25, coding) - AirTime.pdu(octets: 0, coding)
+    exchanges[exchanges.count - 1] += AirTime.pdu(bytes: 25, coding) - AirTime.pdu(bytes: 0, coding)
     var (events, rest) = (0, 0)
     for exchange in (0..<500).flatMap({ _ in exchanges }) {
       if exchange > rest { (events, rest) = (events + 1, event) }

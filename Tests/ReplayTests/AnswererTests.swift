@@ -195,28 +195,28 @@ import TestSupport
   /// Services of one attribute each, requested with another MTU, so that no response equals the recorded one.
   @Test func manyServices() throws {
     let handles = Array(stride(from: UInt16(1), to: 4000, by: 2))
-    func octets(_ number: UInt16) -> [UInt8] { [UInt8(number & 0xFF), UInt8(number >> 8)] }
+    func bytes(_ number: UInt16) -> [UInt8] { [UInt8(number & 0xFF), UInt8(number >> 8)] }
     var trace = MadeTrace()
     trace.connect()
     trace.ask([0x02, 0x05, 0x02], [0x03, 0x05, 0x02])
     var next: UInt16 = 1
     for start in stride(from: 0, to: handles.count, by: 60) {
       let part = handles[start..<min(start + 60, handles.count)]
-      trace.ask([0x10] + octets(next) + [0xFF, 0xFF, 0, 0x28], [0x11, 6] + part.flatMap { octets($0) + octets($0) + octets(0x1800) })
+      trace.ask([0x10] + bytes(next) + [0xFF, 0xFF, 0, 0x28], [0x11, 6] + part.flatMap { bytes($0) + bytes($0) + bytes(0x1800) })
       next = (part.last ?? 0) + 1
     }
-    trace.ask([0x10] + octets(next) + [0xFF, 0xFF, 0, 0x28], [0x01, 0x10] + octets(next) + [0x0A])
+    trace.ask([0x10] + bytes(next) + [0xFF, 0xFF, 0, 0x28], [0x01, 0x10] + bytes(next) + [0x0A])
     trace.ask([0x08, 1, 0, 0xFF, 0xFF, 3, 0x28], [0x01, 0x08, 1, 0, 0x0A])
     var answerer = Answerer(try #require(try Recording(parsing: trace.file).links.first))
     var found: [UInt16] = []
     var start: UInt16 = 1
-    while case .answer(let response) = answerer.answer([0x10] + octets(start) + [0xFF, 0xFF, 0, 0x28]), response.first == 0x11 {
+    while case .answer(let response) = answerer.answer([0x10] + bytes(start) + [0xFF, 0xFF, 0, 0x28]), response.first == 0x11 {
       for index in stride(from: 2, to: response.count, by: 6) { found.append(UInt16(response[index]) | UInt16(response[index + 1]) << 8) }
       start = (found.last ?? 0) + 1
     }
     #expect(found == handles)
     for handle in handles {
-      #expect(answerer.answer([0x08] + octets(handle) + octets(handle) + [3, 0x28]) == .answer([0x01, 0x08] + octets(handle) + [0x0A]))
+      #expect(answerer.answer([0x08] + bytes(handle) + bytes(handle) + [3, 0x28]) == .answer([0x01, 0x08] + bytes(handle) + [0x0A]))
     }
     #expect(answerer.answer([0x06, 1, 0, 0xFF, 0xFF, 0, 0x28, 1, 0x18]) == .answer([0x01, 0x06, 1, 0, 0x0A]))
   }

@@ -42,13 +42,13 @@ struct SampleConversation: Sendable, CustomTestStringConvertible {
 
 /// A generator that gives known bytes, then zeros.
 struct ScriptedRandom: RandomNumberGenerator {
-  private var octets: ArraySlice<UInt8>
+  private var bytes: ArraySlice<UInt8>
 
-  init(_ octets: [UInt8]) { self.octets = octets[...] }
+  init(_ bytes: [UInt8]) { self.bytes = bytes[...] }
 
   mutating func next() -> UInt64 {
-    defer { octets = octets.dropFirst(8) }
-    return octets.prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    defer { bytes = bytes.dropFirst(8) }
+    return bytes.prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
 }
 

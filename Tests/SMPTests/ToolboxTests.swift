@@ -2,8 +2,8 @@ import TestSupport
 
 /// Vectors: Vol 3 Part H Appendix D, and the examples in the sections of the functions.
 @Suite(.timeLimit(.minutes(15))) struct ToolboxTests {
-  private func number(_ hex: String) -> UInt128 { octets(hex).reduce(0) { $0 << 8 | UInt128($1) } }
-  private func octets(_ hex: String) -> [UInt8] { Hex.decode(hex) ?? [] }
+  private func number(_ hex: String) -> UInt128 { bytes(hex).reduce(0) { $0 << 8 | UInt128($1) } }
+  private func bytes(_ hex: String) -> [UInt8] { Hex.decode(hex) ?? [] }
   private func address(_ raw: UInt64, _ type: AddressType = .public) -> PeerAddress { PeerAddress(Address(rawValue: raw), type) }
 
   private let u = "20b003d2f297be2c5e2c83a7e9f9a5b9eff49111acf4fddbcc0301480e359de6"
@@ -31,11 +31,11 @@ import TestSupport
   }
 
   @Test func f4() {
-    #expect(Toolbox.f4(u: octets(u), v: octets(v), x: number(n1), z: 0) == number("f2c916f107a9bd1cf1eda1bea974872d"))
+    #expect(Toolbox.f4(u: bytes(u), v: bytes(v), x: number(n1), z: 0) == number("f2c916f107a9bd1cf1eda1bea974872d"))
   }
 
   @Test func f5() {
-    let keys = Toolbox.f5(w: octets(secret), n1: number(n1), n2: number(n2), a1: address(a1), a2: address(a2))
+    let keys = Toolbox.f5(w: bytes(secret), n1: number(n1), n2: number(n2), a1: address(a1), a2: address(a2))
     #expect(keys.longTermKey == number("6986791169d7cd23980522b594750a38"))
     #expect(keys.macKey == number("2965f176a1084a02fd3f6a20ce636e20"))
   }
@@ -48,7 +48,7 @@ import TestSupport
   }
 
   @Test func g2() {
-    let value = Toolbox.g2(u: octets(u), v: octets(v), x: number(n1), y: number(n2))
+    let value = Toolbox.g2(u: bytes(u), v: bytes(v), x: number(n1), y: number(n2))
     #expect(value == 0x2F9E_D5BA)
     #expect(SixDigits(lastOf: value).description == "938554")
   }

@@ -8,7 +8,7 @@ import TestSupport
     return AdvertisingFormats(device: try DeviceFile.parse(Array(text.utf8), name: "made.json"))
   }
 
-  private static func octets(_ hex: String) -> [UInt8] { Hex.decode(hex) ?? [] }
+  private static func bytes(_ hex: String) -> [UInt8] { Hex.decode(hex) ?? [] }
 
   private static let bits =
     #"{"bits": [{"name": "alarm", "bit": 0}, {"name": "mode", "bit": 4, "width": 3, "values": {"eco": 5}}], "type": "u8"}"#
@@ -45,7 +45,7 @@ import TestSupport
   ]
 
   @Test(arguments: table) func fields(_ frame: String, _ hex: String, _ fields: [DecodedData.Field]) throws {
-    let data = try #require(try Self.formats(frame).described(0x0305, Self.octets(hex)))
+    let data = try #require(try Self.formats(frame).described(0x0305, Self.bytes(hex)))
     #expect(data == DecodedData("device_0305", fields, of: "Made"))
   }
 
@@ -58,14 +58,14 @@ import TestSupport
     (#"{"fields": [{"length_of": "t", "type": "u8", "add": 3}, {"name": "t", "type": "text"}]}"#, "00", .size(-3)),
     (#"{"fields": [{"length_of": "t", "type": "u8"}, {"name": "t", "type": "text"}]}"#, "ff61", .cut(2, needs: 256)),
   ]) func whatDoesNotFit(_ frame: String, _ hex: String, _ fault: PacketFault) throws {
-    let data = try #require(try Self.formats(frame).described(0x0305, Self.octets(hex)))
+    let data = try #require(try Self.formats(frame).described(0x0305, Self.bytes(hex)))
     #expect(data == DecodedData("device_0305", [], .frame(fault), of: "Made"))
   }
 
   /// Cut data are not decoded as whole data, and are not skipped.
   @Test(arguments: table) func everyTruncation(_ frame: String, _ hex: String, _: [DecodedData.Field]) throws {
     let formats = try Self.formats(frame)
-    let whole = Self.octets(hex)
+    let whole = Self.bytes(hex)
     for count in 0..<whole.count {
       let data = try #require(formats.described(0x0305, Array(whole[..<count])))
       #expect(data.problem != nil && data.fields.isEmpty, "\(count) of \(hex)")
@@ -76,15 +76,15 @@ import TestSupport
     let formats = try Self.formats(frame)
     var random = SplitMix64(seed: 11)
     for _ in 0..<3000 {
-      let start = Self.octets(hex).prefix(Int.random(in: 0...4, using: &random))
-      let octets = start + (0..<Int.random(in: 0...28, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
-      let data = try #require(formats.described(0x0305, Array(octets)))
-      if data.problem != nil { #expect(data.fields.isEmpty, "\(Hex.encode(octets))") }
+      let start = Self.bytes(hex).prefix(Int.random(in: 0...4, using: &random))
+      let bytes = start + (0..<Int.random(in: 0...28, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
+      let data = try #require(formats.described(0x0305, Array(bytes)))
+      if data.problem != nil { #expect(data.fields.isEmpty, "\(Hex.encode(bytes))") }
     }
   }
 
   @Test func besideTheDocumentedFormats() throws {
-    let beacon = Self.octets("0215e2c56db5dffb48d2b060d0f5a71096e000010002c5")
+    let beacon = Self.bytes("0215e2c56db5dffb48d2b060d0f5a71096e000010002c5")
     let formats = try Self.formats(#"{"header": "02", "fields": [{"name": "more", "type": "bytes"}]}"#, company: "004c")
     let both = formats.all(manufacturerData: [(0x004C, beacon), (0x0305, [2, 0])], serviceData: [])
     #expect(both.map(\.format) == ["ibeacon", "device_004c"])

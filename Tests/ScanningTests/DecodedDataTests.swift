@@ -4,7 +4,7 @@ import TestSupport
 @testable import BluetoothLEDeviceFiles
 
 @Suite(.timeLimit(.minutes(15))) struct DecodedDataTests {
-  private func octets(_ hex: String) -> [UInt8] { Hex.decode(hex) ?? [] }
+  private func bytes(_ hex: String) -> [UInt8] { Hex.decode(hex) ?? [] }
 
   private func fields(_ data: DecodedData?) -> String {
     func text(_ fields: [DecodedData.Field]) -> String {
@@ -44,7 +44,7 @@ import TestSupport
     (0x0006, "030080", "microsoft types=Swift Pair"), (0x0006, "0109200251", "microsoft types=Device Beacon device=Windows 10 Desktop"),
     (0x0006, "", "nil"), (0x0305, "0102", "nil"),
   ]) func manufacturers(_ company: Int, _ hex: String, _ wanted: String) {
-    #expect(fields(DecodedData.manufacturer(UInt16(company), octets(hex))) == wanted)
+    #expect(fields(DecodedData.manufacturer(UInt16(company), bytes(hex))) == wanted)
   }
 
   @Test(arguments: [
@@ -60,7 +60,7 @@ import TestSupport
     ("feaa", "2001000102030405060708090a0b0c0d0e0f", "eddystone_tlm encrypted=true"),
     ("feaa", "30ee0102030405060708", "eddystone_eid tx_power=-18 eid=0102030405060708"), ("feaa", "", "nil"),
   ]) func eddystone(_ uuid: String, _ hex: String, _ wanted: String) {
-    #expect(fields(UUID(uuid).flatMap { DecodedData.service($0, octets(hex)) }) == wanted)
+    #expect(fields(UUID(uuid).flatMap { DecodedData.service($0, bytes(hex)) }) == wanted)
   }
 
   /// Formats the fields of each object as `name=value`, with its other members.
@@ -106,7 +106,7 @@ import TestSupport
     ("3b0001", "command=on"), ("3b0002", "command=toggle"), ("3b010305", "command=step_up 05 5"), ("3b010405", "command=step_down 05 5"),
     ("3c0000", "dimmer=none 0"), ("3c0103", "dimmer=rotate_left 3"), ("3c020a", "dimmer=rotate_right 10"),
   ]) func bthome(_ hex: String, _ wanted: String) {
-    #expect(objects(DecodedData.service(UUID(0xFCD2), octets("40" + hex))) == wanted)
+    #expect(objects(DecodedData.service(UUID(0xFCD2), bytes("40" + hex))) == wanted)
   }
 
   /// The page has an example of every object in the table.
@@ -123,14 +123,14 @@ import TestSupport
     ("4053026869", "text=hi"), ("405300", "text"), ("405302ff0a", "text=\u{FFFD}\n"), ("6453", ""), ("406403", "light_level=3"),
     ("403effffffff", "count=4294967295"), ("405b00000080", "count=-2147483648"), ("406300000080", "acceleration=-2147.483648 m/s²"),
   ]) func more(_ hex: String, _ wanted: String) {
-    #expect(objects(DecodedData.service(UUID(0xFCD2), octets(hex))) ?? "" == wanted)
+    #expect(objects(DecodedData.service(UUID(0xFCD2), bytes(hex))) ?? "" == wanted)
   }
 
   /// Checks the examples of bthome.io/encryption.
   @Test func encryptedBTHome() throws {
-    let frame = octets("41e445f3c9962b332211006c7c4519")
+    let frame = bytes("41e445f3c9962b332211006c7c4519")
     let sender = try #require(Address("54:48:E6:8F:80:A5"))
-    let (right, wrong) = (try #require(AES128(key: octets("231d39c1d7cc1ab1aee224cd096db932"))), try #require(AES128(key: 0..<16)))
+    let (right, wrong) = (try #require(AES128(key: bytes("231d39c1d7cc1ab1aee224cd096db932"))), try #require(AES128(key: 0..<16)))
     func decoded(_ frame: [UInt8], _ sender: Address?, _ add: (inout BTHomeKeys) -> Void) -> DecodedData? {
       var keys = BTHomeKeys()
       add(&keys)
@@ -168,7 +168,7 @@ import TestSupport
   }
 
   @Test func bthomeSaysWhatItCannotRead() {
-    func data(_ hex: String) -> DecodedData? { DecodedData.service(UUID(0xFCD2), octets(hex)) }
+    func data(_ hex: String) -> DecodedData? { DecodedData.service(UUID(0xFCD2), bytes(hex)) }
     #expect(data("20") == nil && data("") == nil && data("60") == nil)
     #expect(data("400164ee02ca09")?["rest"] == .text("ee02ca09"))
     #expect(data("400164020a")?["rest"] == .text("020a"))
@@ -184,7 +184,7 @@ import TestSupport
     "4054050102030405", "403b010305", "40530548656c6c6f", "4002ca0903bf1350e8030000f100010204", "41e445f3c9962b332211006c7c4519",
     "43e445f3c9962b332211006c7c4519010203040506",
   ]) func everyTruncationIsReadOrNot(_ hex: String) {
-    let whole = octets(hex)
+    let whole = bytes(hex)
     for count in 0...whole.count {
       let data = Array(whole[..<count])
       for company: UInt16 in [0x004C, 0x0006, 0x0118] { _ = DecodedData.manufacturer(company, data) }

@@ -151,10 +151,10 @@ import TestSupport
   @Test func knownRulesAreSound() {
     for rule in MACRule.known {
       #expect(!rule.id.isEmpty)
-      #expect((1...6).contains(rule.octets))
+      #expect((1...6).contains(rule.bytes))
       if case .offset(let offset) = rule.location {
         // A value of the minimum length has room, unless a flag bit may cut it.
-        if rule.flag == nil { #expect(rule.lengths.lowerBound >= (offset < 0 ? -offset : offset + rule.octets), "\(rule)") }
+        if rule.flag == nil { #expect(rule.lengths.lowerBound >= (offset < 0 ? -offset : offset + rule.bytes), "\(rule)") }
       }
     }
   }
@@ -238,7 +238,7 @@ import TestSupport
 
   // MARK: Hostile bytes
 
-  @Test func hostileOctets() {
+  @Test func hostileBytes() {
     let sender = Address(rawValue: 0xA4C1_3800_1122)
     let rules = ["mfg:0x0305@-6:le", "svc:fe95@5:le", "ad:ff@0:be", "name@-4"].compactMap { try? MACRule($0) }
     hostile(MACVector.all.map(\.advertisement.bytes), mutations: 50_000) { bytes in

@@ -5,12 +5,12 @@ import TestSupport
   enum Outcome { case holds, fails, mistake }
 
   /// Returns the outcome of `expect …` for bytes or a field.
-  private static func outcome(_ expectation: String, _ octets: [UInt8], field: JSONTree? = nil) throws -> Outcome {
+  private static func outcome(_ expectation: String, _ bytes: [UInt8], field: JSONTree? = nil) throws -> Outcome {
     let (statements, mistakes) = try ScriptParser.parse(Array("expect \(expectation)".utf8), file: "x", settings: [])
     if let mistake = mistakes.first { throw mistake }
     guard case .expectResult(let extraction, let predicate) = statements.first?.kind else { return .mistake }
     let format = try extraction.format?.text.map { try ValueFormat($0) }
-    let value: ScriptValue = field.map { .field($0) } ?? format.map { .formatted(octets, $0) } ?? .octets(octets)
+    let value: ScriptValue = field.map { .field($0) } ?? format.map { .formatted(bytes, $0) } ?? .bytes(bytes)
     do {
       switch try predicate.verdict(on: value, { word throws(MissingVariable) in word.text ?? "" }) {
       case .holds: return .holds
@@ -65,7 +65,7 @@ import TestSupport
       ("is u16le", "010203", .fails), ("is u16le", "", .fails), ("is f64le", "0102030405060708", .holds), ("as u8 is number", "01", .holds),
       ("is number", "01", .fails), ("is true", "01", .fails), ("as u16le is number", "01", .fails),
     ] as [(String, String, Outcome)])
-  func aboutOctets(_ expectation: String, _ hex: String, _ outcome: Outcome) throws {
+  func aboutBytes(_ expectation: String, _ hex: String, _ outcome: Outcome) throws {
     #expect(try Self.outcome(expectation, Hex.decode(hex) ?? []) == outcome)
   }
 
@@ -111,11 +111,11 @@ import TestSupport
       let width = [1, 2, 3, 4, 8][below(5)]
       let (isSigned, isBig) = (below(2) == 0, below(2) == 0)
       let name = (isSigned ? "i" : "u") + "\(width * 8)" + (width == 1 ? "" : isBig ? "be" : "le")
-      let octets = (0..<width * (1 + below(3))).map { _ in [0, 1, 0x7F, 0x80, 0xFF, UInt8(truncatingIfNeeded: random.next())][below(6)] }
+      let bytes = (0..<width * (1 + below(3))).map { _ in [0, 1, 0x7F, 0x80, 0xFF, UInt8(truncatingIfNeeded: random.next())][below(6)] }
       var numbers: [Int128] = []
-      for start in stride(from: 0, to: octets.count, by: width) {
+      for start in stride(from: 0, to: bytes.count, by: width) {
         var number: Int128 = 0
-        for index in 0..<width { number = number * 256 + Int128(octets[start + (isBig ? index : width - 1 - index)]) }
+        for index in 0..<width { number = number * 256 + Int128(bytes[start + (isBig ? index : width - 1 - index)]) }
         var modulus: Int128 = 1
         for _ in 0..<width { modulus *= 256 }
         numbers.append(isSigned && number >= modulus / 2 ? number - modulus : number)
@@ -132,16 +132,16 @@ import TestSupport
         default: numbers.allSatisfy { limit <= $0 && $0 <= most }
         }
       let line = "as \(name) \(sign) \(limit)\(sign == "in" ? "..\(most)" : "")"
-      #expect(try Self.outcome(line, octets) == (holds ? .holds : .fails), "\(line) on \(Hex.encode(octets))")
-      let part = Array(octets[below(octets.count)...].prefix(1 + below(octets.count)))
+      #expect(try Self.outcome(line, bytes) == (holds ? .holds : .fails), "\(line) on \(Hex.encode(bytes))")
+      let part = Array(bytes[below(bytes.count)...].prefix(1 + below(bytes.count)))
       let text = Hex.encode(part)
-      let places = (0...octets.count).filter { octets[$0...].starts(with: part) }
+      let places = (0...bytes.count).filter { bytes[$0...].starts(with: part) }
       for (word, holds) in [
-        ("contains", !places.isEmpty), ("starts", places.contains(0)), ("ends", places.contains(octets.count - part.count)),
-        ("==", part == octets),
-        ("!=", part != octets),
+        ("contains", !places.isEmpty), ("starts", places.contains(0)), ("ends", places.contains(bytes.count - part.count)),
+        ("==", part == bytes),
+        ("!=", part != bytes),
       ] {
-        #expect(try Self.outcome("\(word) \(text)", octets) == (holds ? .holds : .fails), "\(word) \(text) on \(Hex.encode(octets))")
+        #expect(try Self.outcome("\(word) \(text)", bytes) == (holds ? .holds : .fails), "\(word) \(text) on \(Hex.encode(bytes))")
       }
     }
   }

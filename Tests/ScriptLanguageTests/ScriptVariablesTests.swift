@@ -85,11 +85,11 @@ import TestSupport
       """
     let result = ScriptResult(try JSONTree.parse(Array(record.utf8)))
     #expect(result.field(path).map { ScriptValue.field($0).text } == text)
-    #expect(result.octets == [0x3C])
+    #expect(result.bytes == [0x3C])
   }
 
   @Test func whatIsDecodedAsOneValueHasTheNameDecoded() throws {
     let result = ScriptResult(try JSONTree.parse(Array("{\"decoded\": 5}".utf8)))
-    #expect(result.field("decoded").map { ScriptValue.field($0).text } == "5" && result.octets == nil && result.fields == ["decoded"])
+    #expect(result.field("decoded").map { ScriptValue.field($0).text } == "5" && result.bytes == nil && result.fields == ["decoded"])
   }
 }

@@ -209,7 +209,7 @@ import TestSupport
   @Test(.onLoop) @LoopActor func whoTakesNothingIsGivenUp() async throws {
     let rig = Rig()
     var stuck: [Int] = []
-    rig.pool.onEvent = { event in if case .left(_, .stuck(let octets)) = event { stuck.append(octets) } }
+    rig.pool.onEvent = { event in if case .left(_, .stuck(let bytes)) = event { stuck.append(bytes) } }
     let host = rig.attach()
     _ = try await host.connect(rig.device.address)
     host.reads = false

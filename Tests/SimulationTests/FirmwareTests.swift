@@ -5,10 +5,10 @@ import Testing
 /// Tests the firmware alone, on the test's clock.
 @Suite(.timeLimit(.minutes(15))) struct FirmwareTests {
   private static let millisecond: Int64 = 1_000_000
-  private static let request = FirmwareQueue.PDU(octets: [0x12, 0x0B, 0x00, 1], isUneven: false)
+  private static let request = FirmwareQueue.PDU(bytes: [0x12, 0x0B, 0x00, 1], isUneven: false)
 
-  private static func command(_ octets: Int = 1, isUneven: Bool = false) -> FirmwareQueue.PDU {
-    FirmwareQueue.PDU(octets: [0x52, 0x0B, 0x00] + [UInt8](repeating: 0, count: octets), isUneven: isUneven)
+  private static func command(_ bytes: Int = 1, isUneven: Bool = false) -> FirmwareQueue.PDU {
+    FirmwareQueue.PDU(bytes: [0x52, 0x0B, 0x00] + [UInt8](repeating: 0, count: bytes), isUneven: isUneven)
   }
 
   private static func queue(_ change: (inout Firmware) -> Void) -> FirmwareQueue {
@@ -60,8 +60,8 @@ import Testing
     #expect(
       times(commands + [Self.request]) {
         $0.timePerPacket = .milliseconds(1)
-        $0.shortOctets = 10
-        $0.timePerLongOctet = .milliseconds(2)
+        $0.shortBytes = 10
+        $0.timePerLongByte = .milliseconds(2)
         $0.unevenTime = .milliseconds(7)
         $0.timePerRequest = .milliseconds(20)
         $0.slowEvery = 2

@@ -37,7 +37,7 @@ struct LinkLayerBench {
       for action in link.wake(at: now) {
         log.append(LinkLayerEntry(at: now / 1000, action))
         switch action {
-        case .received(let side, let octets, _): onReceive?(side, octets, &link, now)
+        case .received(let side, let bytes, _): onReceive?(side, bytes, &link, now)
         case .completed(let side, let count): onCompleted?(side, count, &link, now)
         default: break
         }
@@ -45,8 +45,8 @@ struct LinkLayerBench {
     }
   }
 
-  mutating func set(octets: Int, _ coding: AirTime.Coding) {
-    link.start(.dataLength(central: octets, peripheral: octets), at: now)
+  mutating func set(bytes: Int, _ coding: AirTime.Coding) {
+    link.start(.dataLength(central: bytes, peripheral: bytes), at: now)
     link.start(.phy(central: coding, peripheral: coding), at: now)
     run(until: .max)
     log = []
@@ -68,7 +68,7 @@ struct LinkLayerBench {
       now = max(now, due)
       for action in link.wake(at: now) {
         switch action {
-        case .received(_, let octets, _): arrived += octets.count
+        case .received(_, let bytes, _): arrived += bytes.count
         case .completed(_, let count): for _ in 0..<count { feed(&link, now) }
         default: log.append(LinkLayerEntry(at: now / 1000, action))
         }

@@ -47,10 +47,10 @@ import TestSupport
   /// While more commands follow the request, the event stays open, so the answer arrives in it.
   @Test func theAnswerComesInTheSameEventWhileThatLasts() {
     var bench = LinkLayerBench(interval: 80)
-    bench.onReceive = { side, octets, link, now in
-      if side == .peripheral, octets == [1] { link.send(by: .peripheral, [2], isStart: true, at: now) }
+    bench.onReceive = { side, bytes, link, now in
+      if side == .peripheral, bytes == [1] { link.send(by: .peripheral, [2], isStart: true, at: now) }
     }
-    for octet in [1, 0, 0, 0, 0, 0] as [UInt8] { bench.link.send(by: .central, [octet], isStart: true, at: 0) }
+    for byte in [1, 0, 0, 0, 0, 0] as [UInt8] { bench.link.send(by: .central, [byte], isStart: true, at: 0) }
     bench.run(until: .max)
     let answer = bench.log.first { $0.action == .received(by: .central, [2], isStart: true) }
     #expect((answer?.at ?? .max) < 10_000)
@@ -113,7 +113,7 @@ import TestSupport
     bench.link.send(by: .central, Array(60..<70), isStart: false, at: 0)
     bench.run(until: .max)
     let parts = bench.log.compactMap { entry -> ([UInt8], Bool)? in
-      if case .received(_, let octets, let isStart) = entry.action { (octets, isStart) } else { nil }
+      if case .received(_, let bytes, let isStart) = entry.action { (bytes, isStart) } else { nil }
     }
     #expect(parts.map(\.0.count) == [27, 27, 6, 10])
     #expect(parts.map(\.1) == [true, false, false, false])
@@ -124,13 +124,13 @@ import TestSupport
   /// With eight full buffers, throughput is within 3 % of the table. Values are those of Write Commands.
   @Test(arguments: [AirTime.Coding.le1M, .le2M, .codedS2], [6, 9, 12, 24, 40, 80])
   func throughput(coding: AirTime.Coding, interval: ConnectionInterval) {
-    for (octets, value) in [(27, 20), (27, 182), (251, 20), (251, 244), (251, 495), (251, 512)] {
+    for (bytes, value) in [(27, 20), (27, 182), (251, 20), (251, 244), (251, 495), (251, 512)] {
       for side in [LinkLayer.Side.central, .peripheral] {
         var bench = LinkLayerBench(interval: interval)
-        bench.set(octets: octets, coding)
+        bench.set(bytes: bytes, coding)
         let rate = bench.saturate(from: side, value: value, seconds: 4)
-        let expected = AirTime.throughput(value: value, linkOctets: octets, coding, interval: Int(interval.rawValue) * 1250)
-        #expect(abs(rate / expected - 1) < 0.03, "\(coding) \(interval) \(octets) \(value) \(side): \(rate) instead of \(expected)")
+        let expected = AirTime.throughput(value: value, linkBytes: bytes, coding, interval: Int(interval.rawValue) * 1250)
+        #expect(abs(rate / expected - 1) < 0.03, "\(coding) \(interval) \(bytes) \(value) \(side): \(rate) instead of \(expected)")
       }
     }
   }
@@ -143,7 +143,7 @@ import TestSupport
   ])
   func lossCostsTheRestOfTheEvent(coding: AirTime.Coding, loss: Double, interval: ConnectionInterval, rate: Double) {
     var bench = LinkLayerBench(interval: interval)
-    bench.set(octets: 251, coding)
+    bench.set(bytes: 251, coding)
     bench.link.packetErrorRate = loss
     let measured = bench.saturate(from: .central, value: 244, seconds: 60) / 1000
     #expect(abs(measured / rate - 1) < 0.05, "\(measured) instead of \(rate)")
@@ -165,7 +165,7 @@ import TestSupport
       var completed = 0
       for entry in bench.log {
         switch entry.action {
-        case .received(side, let octets, let isStart): if isStart { packets.append(octets) } else { packets[packets.count - 1] += octets }
+        case .received(side, let bytes, let isStart): if isStart { packets.append(bytes) } else { packets[packets.count - 1] += bytes }
         case .completed(side, let count): completed += count
         default: break
         }
@@ -177,7 +177,7 @@ import TestSupport
 
   @Test func aPeripheralThatTakesFourPDUsPerEvent() {
     var bench = LinkLayerBench(interval: 12)
-    bench.set(octets: 251, .le2M)
+    bench.set(bytes: 251, .le2M)
     bench.link.packetsPerEvent = 4
     let rate = bench.saturate(from: .central, value: 244, seconds: 2) / 1000
     #expect(abs(rate - 65) < 1)
@@ -185,7 +185,7 @@ import TestSupport
 
   @Test func guardTimeTakesRoom() {
     var bench = LinkLayerBench(interval: 6)
-    bench.set(octets: 251, .le1M)
+    bench.set(bytes: 251, .le1M)
     bench.link.guardTime = 300
     let rate = bench.saturate(from: .central, value: 244, seconds: 2) / 1000
     #expect(abs(rate - 65) < 1)
@@ -195,14 +195,14 @@ import TestSupport
   @Test func whatThePeripheralHasNoRoomForIsHeldBack() {
     var bench = LinkLayerBench(interval: 24)
     bench.link.room = 1
-    for octet in 1...3 as ClosedRange<UInt8> {
-      bench.link.send(by: .central, [UInt8](repeating: octet, count: 27), isStart: true, at: 0)
-      bench.link.send(by: .central, [octet], isStart: false, at: 0)
+    for byte in 1...3 as ClosedRange<UInt8> {
+      bench.link.send(by: .central, [UInt8](repeating: byte, count: 27), isStart: true, at: 0)
+      bench.link.send(by: .central, [byte], isStart: false, at: 0)
     }
     bench.run(until: 100_000_000)
     // The continuation belongs to the accepted start.
     func received() -> [[UInt8]] {
-      bench.log.compactMap { if case .received(.peripheral, let octets, _) = $0.action { octets } else { nil } }
+      bench.log.compactMap { if case .received(.peripheral, let bytes, _) = $0.action { bytes } else { nil } }
     }
     #expect(received() == [[UInt8](repeating: 1, count: 27), [1]] && bench.link[.central].queue.count == 4)
     // The peripheral can still send.
@@ -257,7 +257,7 @@ import TestSupport
 
   @Test func anEventLongerThanItsIntervalStillHappens() {
     var bench = LinkLayerBench(interval: 6)
-    bench.set(octets: 251, .codedS8)
+    bench.set(bytes: 251, .codedS8)
     let rate = bench.saturate(from: .central, value: 244, seconds: 4)
     // A packet takes 17.8 ms: one in three intervals.
     #expect(abs(rate / (244 / 0.0225) - 1) < 0.03)
@@ -277,8 +277,8 @@ import TestSupport
         LinkLayerEntry(at: 100_000, .done(.phy(central: .le2M, peripheral: .le1M))),
         LinkLayerEntry(at: 160_000, .done(.connectionUpdate(faster))),
       ])
-    #expect(bench.link[.central].maxOctets == 251)
-    #expect(bench.link[.peripheral].maxOctets == 100)
+    #expect(bench.link[.central].maxBytes == 251)
+    #expect(bench.link[.peripheral].maxBytes == 100)
     #expect(bench.link[.central].coding == .le2M)
     #expect(bench.link[.peripheral].coding == .le1M)
     // The new interval counts from the instant.
@@ -288,7 +288,7 @@ import TestSupport
 
   @Test func dataFlowsWhileAProcedureIsUnderWay() {
     var bench = LinkLayerBench(interval: 6)
-    bench.set(octets: 251, .le1M)
+    bench.set(bytes: 251, .le1M)
     let before = bench.saturate(from: .central, value: 244, seconds: 1)
     bench.link.start(.phy(central: .le2M, peripheral: .le2M), at: bench.now)
     let after = bench.saturate(from: .central, value: 244, seconds: 2)
@@ -342,12 +342,12 @@ import TestSupport
     #expect(bench.log.map(\.action) == [.received(by: .peripheral, [1], isStart: true), .completed(by: .central, 1)])
   }
 
-  @Test func theLinkIsCutAfterSoManyOctets() {
+  @Test func theLinkIsCutAfterSoManyBytes() {
     var bench = LinkLayerBench(interval: 8)
-    bench.link.cutAfterOctets = 1000
+    bench.link.cutAfterBytes = 1000
     for _ in 0..<100 { bench.link.send(by: .central, [UInt8](repeating: 0, count: 27), isStart: true, at: 0) }
     bench.run(until: .max)
-    let carried = bench.log.reduce(0) { if case .received(_, let octets, _) = $1.action { $0 + octets.count } else { $0 } }
+    let carried = bench.log.reduce(0) { if case .received(_, let bytes, _) = $1.action { $0 + bytes.count } else { $0 } }
     #expect(carried == 1026 - 1026 % 27 && carried >= 1000 && carried < 1027)
     #expect(bench.log.last?.action == .closed(central: .connectionTimeout, peripheral: .connectionTimeout))
   }

@@ -8,7 +8,7 @@ import TestSupport
 
   /// Returns the value bytes per second of a central that keeps eight buffers full, over whole connection events.
   private static func rate(
-    _ coding: AirTime.Coding, octets: Int, value: Int, interval: ConnectionInterval, events: Int64 = 40,
+    _ coding: AirTime.Coding, bytes: Int, value: Int, interval: ConnectionInterval, events: Int64 = 40,
     _ change: (inout LinkLayer) -> Void = { _ in }
   ) -> Double {
     var link = LinkLayer(
@@ -16,7 +16,7 @@ import TestSupport
       random: SeededRandom(seed: 3, stream: UInt64(interval.rawValue)))
     link.central.coding = coding
     link.peripheral.coding = coding
-    link.central.maxOctets = octets
+    link.central.maxBytes = bytes
     change(&link)
     let frame = [UInt8](repeating: 0, count: value + 7)
     var offset = 0
@@ -31,20 +31,20 @@ import TestSupport
     feed(0)
     // Include exchanges that ended before the next event, but not the first of that event.
     while let due = link.due, due < end {
-      for action in link.wake(at: due) { if case .received(_, let octets, _) = action { arrived += octets.count } }
+      for action in link.wake(at: due) { if case .received(_, let bytes, _) = action { arrived += bytes.count } }
       feed(due)
     }
     if case .exchanging = link.phase {
-      arrived += link.results.reduce(0) { if case .received(_, let octets, _) = $1 { $0 + octets.count } else { $0 } }
+      arrived += link.results.reduce(0) { if case .received(_, let bytes, _) = $1 { $0 + bytes.count } else { $0 } }
     }
     return Double(arrived) * Double(value) / Double(frame.count) / (Double(end) / 1e9)
   }
 
-  @Test(arguments: AirTime.Coding.allCases, [27, 251]) func withinAPercent(_ coding: AirTime.Coding, _ octets: Int) {
+  @Test(arguments: AirTime.Coding.allCases, [27, 251]) func withinAPercent(_ coding: AirTime.Coding, _ bytes: Int) {
     for value in [20, 182, 244, 495, 512] {
       for interval in Self.intervals {
-        let expected = AirTime.throughput(value: value, linkOctets: octets, coding, interval: Int(interval.rawValue) * 1250)
-        let rate = Self.rate(coding, octets: octets, value: value, interval: interval, events: coding.phy == .coded ? 400 : 40)
+        let expected = AirTime.throughput(value: value, linkBytes: bytes, coding, interval: Int(interval.rawValue) * 1250)
+        let rate = Self.rate(coding, bytes: bytes, value: value, interval: interval, events: coding.phy == .coded ? 400 : 40)
         #expect(abs(rate / expected - 1) < 0.01, "\(value) octets at \(interval): \(rate) instead of \(expected)")
       }
     }
@@ -52,16 +52,16 @@ import TestSupport
 
   @Test func encryptedPacketsAreLonger() {
     for coding in AirTime.Coding.allCases {
-      let expected = AirTime.throughput(value: 182, linkOctets: 27, coding, interval: 30_000, encrypted: true)
-      #expect(abs(Self.rate(coding, octets: 27, value: 182, interval: 24) { $0.hasIntegrityCheck = true } / expected - 1) < 0.01)
-      #expect(expected <= AirTime.throughput(value: 182, linkOctets: 27, coding, interval: 30_000))
+      let expected = AirTime.throughput(value: 182, linkBytes: 27, coding, interval: 30_000, encrypted: true)
+      #expect(abs(Self.rate(coding, bytes: 27, value: 182, interval: 24) { $0.hasIntegrityCheck = true } / expected - 1) < 0.01)
+      #expect(expected <= AirTime.throughput(value: 182, linkBytes: 27, coding, interval: 30_000))
     }
   }
 
   /// At 1M, a packet of 251 bytes takes 2088 + 80 µs and two spaces. 30 ms minus the guard time hold N packets.
   @Test(arguments: [(150, 0, 12), (60, 0, 13), (0, 0, 13), (150, 300, 12), (150, 400, 11), (150, 5000, 10)])
   func spacesAndGuardTimes(_ space: Int, _ kept: Int, _ packets: Int) {
-    let rate = Self.rate(.le1M, octets: 251, value: 244, interval: 24) {
+    let rate = Self.rate(.le1M, bytes: 251, value: 244, interval: 24) {
       $0.interFrameSpace = space
       $0.guardTime = kept
     }
@@ -73,19 +73,19 @@ import TestSupport
   /// Segments fill their packets here, so that all are alike.
   @Test(arguments: [0.01, 0.05]) func errors(_ errors: Double) {
     var ratios: [Double] = []
-    for (coding, octets, value) in [
+    for (coding, bytes, value) in [
       (AirTime.Coding.le1M, 27, 182), (.le1M, 251, 244), (.le2M, 251, 495), (.le2M, 27, 20), (.codedS2, 27, 236), (.codedS8, 27, 128),
     ] {
       for interval in Self.intervals {
-        let exchange = (AirTime.pdu(octets: octets, coding) + AirTime.pdu(octets: 0, coding) + 300)
+        let exchange = (AirTime.pdu(bytes: bytes, coding) + AirTime.pdu(bytes: 0, coding) + 300)
         let count = Int(interval.rawValue) * 1250 / exchange
         let through = (1...count).reduce((sum: 0.0, power: 1.0)) { state, _ in
           (state.sum + state.power * (1 - errors), state.power * (1 - errors))
         }.sum
-        let expected = through * Double(octets * value) / Double(value + 7) / (Double(interval.nanoseconds) / 1e9)
-        let rate = Self.rate(coding, octets: octets, value: value, interval: interval, events: 1500) { $0.packetErrorRate = errors }
+        let expected = through * Double(bytes * value) / Double(value + 7) / (Double(interval.nanoseconds) / 1e9)
+        let rate = Self.rate(coding, bytes: bytes, value: value, interval: interval, events: 1500) { $0.packetErrorRate = errors }
         ratios.append(rate / expected)
-        #expect(abs(rate / expected - 1) < 0.06, "\(coding) \(octets) \(value) \(interval): \(rate) instead of \(expected)")
+        #expect(abs(rate / expected - 1) < 0.06, "\(coding) \(bytes) \(value) \(interval): \(rate) instead of \(expected)")
       }
     }
     // Random deviations cancel out.
@@ -100,9 +100,9 @@ import TestSupport
     var sent: [[UInt8]] = []
     var received: [[UInt8]] = []
     var completed = 0
-    bench.onReceive = { side, octets, _, _ in
+    bench.onReceive = { side, bytes, _, _ in
       guard side == .peripheral else { return }
-      received.append(octets)
+      received.append(bytes)
     }
     bench.onCompleted = { side, count, _, _ in if side == .central { completed += count } }
     let slower = LinkLayer.Parameters(interval: 40, latency: 0, supervisionTimeout: 500)

@@ -21,7 +21,7 @@ import TestSupport
     return result
   }
 
-  @Test(.onLoop) @LoopActor func theLockOpensWith104Octets() async throws {
+  @Test(.onLoop) @LoopActor func theLockOpensWith104Bytes() async throws {
     try await connected("D1:00:00:00:00:01") { _, client, table in
       #expect(client.mtu == 23)
       let code = (0..<103).map { UInt8($0) }
@@ -54,7 +54,7 @@ import TestSupport
     }
   }
 
-  @Test(.onLoop) @LoopActor func thePanelGetsAPictureOf77831Octets() async throws {
+  @Test(.onLoop) @LoopActor func thePanelGetsAPictureOf77831Bytes() async throws {
     try await connected("D1:00:00:00:00:10") { _, client, table in
       #expect(client.mtu == 247)
       var random = SplitMix64(seed: 3)

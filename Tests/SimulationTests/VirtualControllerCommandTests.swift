@@ -15,9 +15,9 @@ import TestSupport
     let version = try await host.complete(ReadLocalVersion()).get()
     #expect(features.isSuperset(of: [.dataLengthExtension, .phy2M, .phyCoded, .extendedAdvertising]))
     // And these before it advertises.
-    #expect(commands.octets[36] & 0xFE == 0xFE && commands.octets[37] & 0x03 == 0x03)
+    #expect(commands.bytes[36] & 0xFE == 0xFE && commands.bytes[37] & 0x03 == 0x03)
     // The kernel checks these bits before it uses extended scanning and connecting.
-    #expect(commands.octets[37] & 0xE0 == 0xE0)
+    #expect(commands.bytes[37] & 0xE0 == 0xE0)
     #expect(version.hciVersion == 13)
   }
 
@@ -33,7 +33,7 @@ import TestSupport
     let features = try await host.complete(LEReadLocalSupportedFeatures()).get().features
     let commands = try await host.complete(ReadLocalSupportedCommands()).get().commands
     #expect(features.intersection([.dataLengthExtension, .phy2M, .phyCoded, .extendedAdvertising]).isEmpty)
-    #expect(commands.octets[37] == 0)
+    #expect(commands.bytes[37] == 0)
     for command in [
       LESetExtendedScanParameters.extendedScanParameters(), LESetExtendedScanEnable.extendedScan(true),
       LEExtendedCreateConnection.extendedCreate(TestDevice().address),

@@ -203,7 +203,7 @@ import TestSupport
 
   @Test(.onLoop) @LoopActor func theLinkBreaksInATransfer() async throws {
     let it = try await LinkedController()
-    it.air.faults.cutAfterOctets = 10_000
+    it.air.faults.cutAfterBytes = 10_000
     let handle = try await it.host.connect(it.device.address, interval: 6).handle
     for _ in 0..<100 { try await it.host.send([UInt8](repeating: 1, count: 244), handle: handle) }
     #expect(try await it.host.disconnection() == .connectionTimeout)

@@ -372,7 +372,7 @@ import TestSupport
 
   @Test(.onLoop) @LoopActor func bothNoticeTheLossOfContact() async throws {
     let it = try await ControllerPair()
-    it.air.faults.cutAfterOctets = 5000
+    it.air.faults.cutAfterBytes = 5000
     let handle = try await it.connect(timeout: 100)
     for _ in 0..<40 { try await it.peripheral.send([UInt8](repeating: 1, count: 244), handle: handle.peripheral) }
     for host in [it.central, it.peripheral] { #expect(try await host.disconnection() == .connectionTimeout) }

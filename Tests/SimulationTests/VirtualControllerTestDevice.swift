@@ -10,7 +10,7 @@ final class TestDevice: Advertiser {
   private(set) var channel: VirtualLinkChannel?
   private(set) var links = 0
   private(set) var received: [[UInt8]] = []
-  private(set) var octets = 0
+  private(set) var bytes = 0
   /// The times of the first and the last PDU in ns.
   private(set) var firstTime: Int64 = 0
   private(set) var lastTime: Int64 = 0
@@ -34,9 +34,9 @@ final class TestDevice: Advertiser {
       guard let self, let channel else { return }
       switch event {
       case .received(let pdu):
-        if self.octets == 0 { self.firstTime = EventLoop.shared.now.nanoseconds }
+        if self.bytes == 0 { self.firstTime = EventLoop.shared.now.nanoseconds }
         self.lastTime = EventLoop.shared.now.nanoseconds
-        self.octets += pdu.count
+        self.bytes += pdu.count
         if self.keeps { self.received.append(pdu) }
         self.onReceive?(pdu, channel)
       case .dropped, .exhausted: break

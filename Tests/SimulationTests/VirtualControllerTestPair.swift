@@ -68,11 +68,11 @@ extension TestHost {
   ) async throws {
     let parameters = LESetExtendedAdvertisingParameters.parameters(handle, properties, primary: primary, secondary: secondary, sid: sid)
     #expect(try await complete(parameters) == .success(.init(selectedTXPower: 0)))
-    for (octets, isResponse) in [(data, false), (response, true)] where !octets.isEmpty {
-      for start in stride(from: 0, to: octets.count, by: 200) {
-        let isLast = start + 200 >= octets.count
+    for (bytes, isResponse) in [(data, false), (response, true)] where !bytes.isEmpty {
+      for start in stride(from: 0, to: bytes.count, by: 200) {
+        let isLast = start + 200 >= bytes.count
         let operation: UInt8 = start == 0 ? isLast ? 3 : 1 : isLast ? 2 : 0
-        let part = Array(octets[start..<min(octets.count, start + 200)])
+        let part = Array(bytes[start..<min(bytes.count, start + 200)])
         let refused =
           isResponse
           ? try await refusal(LESetExtendedScanResponseData(advertisingHandle: handle, operation: operation, part))

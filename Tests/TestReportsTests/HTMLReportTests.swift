@@ -64,7 +64,7 @@ import TestSupport
 
   @Test func threeHundredTestsAreASmallPage() {
     let packets = (0..<20).map {
-      TestPacket(at: .milliseconds($0 * 20), direction: .sent, octets: [0x0A, 3, 0], text: "Read Request 0x0003")
+      TestPacket(at: .milliseconds($0 * 20), direction: .sent, bytes: [0x0A, 3, 0], text: "Read Request 0x0003")
     }
     let results = (0..<300).map { number in
       var result = ReportSamples.passed("test \(number)")

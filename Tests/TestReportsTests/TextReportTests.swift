@@ -75,7 +75,7 @@ import TestSupport
     func dense(_ text: String) -> String { String(decoding: text.utf8.filter { $0 != 0x20 }, as: UTF8.self) }
     for name in ReportSamples.hostileNames {
       let texts = (1...11).map { "<\($0)>\(name)<\($0)>" }
-      let packet = TestPacket(at: .zero, direction: .sent, octets: Array(name.utf8), text: texts[10])
+      let packet = TestPacket(at: .zero, direction: .sent, bytes: Array(name.utf8), text: texts[10])
       var problem = TestProblem(file: texts[0], line: 1, source: texts[1], message: texts[2], kind: texts[3], name: texts[4])
       (problem.expected, problem.actual) = (texts[5], texts[6])
       (problem.others, problem.packets, problem.further) = ([texts[7]], [packet], [texts[8]])
@@ -97,11 +97,11 @@ import TestSupport
     }
   }
 
-  @Test func longHexGoesOnOverLinesInWholeOctets() throws {
+  @Test func longHexGoesOnOverLinesInWholeBytes() throws {
     var problem = ReportSamples.problem()
-    let octets = (0..<244).map { UInt8(truncatingIfNeeded: $0) }
-    problem.packets = [TestPacket(at: .seconds(1), direction: .sent, octets: octets, text: "Write Request 0x0010")]
-    problem.expected = Hex.encode(octets)
+    let bytes = (0..<244).map { UInt8(truncatingIfNeeded: $0) }
+    problem.packets = [TestPacket(at: .seconds(1), direction: .sent, bytes: bytes, text: "Write Request 0x0010")]
+    problem.expected = Hex.encode(bytes)
     var result = ReportSamples.passed()
     result.outcome = .failed(problem)
     var report = TextReport()
@@ -111,8 +111,8 @@ import TestSupport
       $0.count >= 8 && Hex.decode($0) != nil
     }
     #expect(hex.allSatisfy { $0.count.isMultiple(of: 2) })
-    #expect(hex.joined().hasPrefix(Hex.encode(octets)))
-    #expect(hex.joined().hasSuffix(Hex.encode(octets)))
+    #expect(hex.joined().hasPrefix(Hex.encode(bytes)))
+    #expect(hex.joined().hasSuffix(Hex.encode(bytes)))
   }
 
   /// A path wider than a line stays one word, so that it can be opened.
@@ -132,7 +132,7 @@ import TestSupport
 
   @Test func theLastTwentyPacketsAreShownAndTheOthersCounted() {
     var problem = ReportSamples.problem()
-    problem.packets = (0..<25).map { TestPacket(at: .milliseconds($0), direction: .sent, octets: [UInt8($0)], text: "Read Request") }
+    problem.packets = (0..<25).map { TestPacket(at: .milliseconds($0), direction: .sent, bytes: [UInt8($0)], text: "Read Request") }
     var result = ReportSamples.passed()
     result.outcome = .failed(problem)
     var report = TextReport()

@@ -37,8 +37,8 @@ package final class BrowserTerminal {
 
   /// Waits until the screen fits. - Returns: False if the program ended or the time limit passed first.
   package func shows(where fits: (FullScreen) -> Bool) -> Bool {
-    terminal.wait { [screen] octets in
-      screen.take(octets)
+    terminal.wait { [screen] bytes in
+      screen.take(bytes)
       return fits(screen)
     }
   }
@@ -56,7 +56,7 @@ package final class BrowserTerminal {
   package func type(_ keys: String) { terminal.type(keys) }
 
   package func resize(_ columns: Int, _ rows: Int) {
-    screen.take(terminal.octets)
+    screen.take(terminal.bytes)
     screen.resize(columns: columns, rows: rows)
     terminal.resize(columns: columns, rows: rows)
   }
@@ -64,7 +64,7 @@ package final class BrowserTerminal {
   /// Waits for the end. - Returns: The exit status.
   package func finish() -> Int32 {
     let status = terminal.finish().status
-    screen.take(terminal.octets)
+    screen.take(terminal.bytes)
     return status
   }
 

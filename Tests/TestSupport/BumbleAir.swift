@@ -17,8 +17,8 @@ package final class BumbleAir: Sendable {
   package static let peer = "F0:F1:F2:F3:F4:F5"
 
   /// Returns the hexadecimal value of FFE7 after exactly these bytes arrived since the last reset.
-  package static func report(_ octets: [UInt8]) -> String {
-    Octets.hex(Octets.u32le(UInt32(octets.count)) + Octets.u32le(Octets.crc32(octets)))
+  package static func report(_ bytes: [UInt8]) -> String {
+    Bytes.hex(Bytes.u32le(UInt32(bytes.count)) + Bytes.u32le(Bytes.crc32(bytes)))
   }
 
   /// The value for blectl's `-i`: `tcp:127.0.0.1:PORT`, or the text after READY for another radio.

@@ -8,7 +8,7 @@ package enum DeviceFuzz {
     guard let device = try? DeviceFile.parse(bytes, name: "fuzz") else { return }
     for command in device.commands.prefix(8) {
       guard let request = try? command.encode([], number: 3) else { continue }
-      guard command.decode(request.octets) != nil else { preconditionFailure("\(command.name): its own request is not read") }
+      guard command.decode(request.bytes) != nil else { preconditionFailure("\(command.name): its own request is not read") }
     }
     packets(Array(bytes.suffix(256)), of: device)
   }

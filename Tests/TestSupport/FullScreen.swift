@@ -49,18 +49,18 @@ package final class FullScreen: @unchecked Sendable {
 
   package func contains(_ text: String) -> Bool { lines.contains { $0.contains(text) } }
 
-  /// - Parameter octets: All output so far. Bytes from earlier calls are skipped.
-  package func take(_ octets: [UInt8]) {
-    var rest = octets[taken...]
+  /// - Parameter bytes: All output so far. Bytes from earlier calls are skipped.
+  package func take(_ bytes: [UInt8]) {
+    var rest = bytes[taken...]
     while let end = step(rest) { rest = rest[end...] }
     taken = rest.startIndex
   }
 
   /// Processes one character or sequence. - Returns: The start of the next, or nil if this one is incomplete.
-  private func step(_ octets: ArraySlice<UInt8>) -> Int? {
-    guard let first = octets.first else { return nil }
+  private func step(_ bytes: ArraySlice<UInt8>) -> Int? {
+    guard let first = bytes.first else { return nil }
     switch first {
-    case 0x1B: return escape(octets)
+    case 0x1B: return escape(bytes)
     case 0x0D: column = 0
     case 0x0A: lineFeed()
     case 0x08: column = max(0, column - 1)
@@ -68,11 +68,11 @@ package final class FullScreen: @unchecked Sendable {
     case 0x00..<0x20: break
     default:
       let count = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4
-      guard octets.count >= count else { return nil }
-      put(String(decoding: octets.prefix(count), as: UTF8.self))
-      return octets.startIndex + count
+      guard bytes.count >= count else { return nil }
+      put(String(decoding: bytes.prefix(count), as: UTF8.self))
+      return bytes.startIndex + count
     }
-    return octets.startIndex + 1
+    return bytes.startIndex + 1
   }
 
   private func put(_ text: String) {
@@ -110,20 +110,20 @@ package final class FullScreen: @unchecked Sendable {
     }
   }
 
-  private func escape(_ octets: ArraySlice<UInt8>) -> Int? {
-    guard octets.count >= 2 else { return nil }
-    let start = octets.startIndex
-    switch octets[start + 1] {
+  private func escape(_ bytes: ArraySlice<UInt8>) -> Int? {
+    guard bytes.count >= 2 else { return nil }
+    let start = bytes.startIndex
+    switch bytes[start + 1] {
     case UInt8(ascii: "["):
-      guard let end = octets[(start + 2)...].firstIndex(where: { (0x40...0x7E).contains($0) }) else { return nil }
-      control(String(decoding: octets[(start + 2)..<end], as: UTF8.self), Character(Unicode.Scalar(octets[end])))
+      guard let end = bytes[(start + 2)...].firstIndex(where: { (0x40...0x7E).contains($0) }) else { return nil }
+      control(String(decoding: bytes[(start + 2)..<end], as: UTF8.self), Character(Unicode.Scalar(bytes[end])))
       return end + 1
     case UInt8(ascii: "]"):
-      guard let end = octets[start...].firstIndex(of: 7) else { return nil }
-      let command = String(decoding: octets[(start + 2)..<end], as: UTF8.self)
+      guard let end = bytes[start...].firstIndex(of: 7) else { return nil }
+      let command = String(decoding: bytes[(start + 2)..<end], as: UTF8.self)
       if command.hasPrefix("52;c;") { clipboard = String(command.dropFirst(5)) } else { unknown.append("]\(command)") }
       return end + 1
-    case UInt8(ascii: "("): return octets.count >= 3 ? start + 3 : nil
+    case UInt8(ascii: "("): return bytes.count >= 3 ? start + 3 : nil
     case UInt8(ascii: "="), UInt8(ascii: ">"): break
     case UInt8(ascii: "7"), UInt8(ascii: "8"): break
     case UInt8(ascii: "M"): if row == region.lowerBound { scroll(-1, from: row) } else { row -= 1 }

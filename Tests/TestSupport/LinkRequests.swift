@@ -45,8 +45,8 @@ package struct LinkRequestCase: Sendable, CustomTestStringConvertible {
 
   private static func phy(_ phy: PHY) -> Outcome { .sends(LESetPHY(handle: handle, tx: PHYMask(phy), rx: PHYMask(phy)).packet) }
 
-  private static func length(_ octets: UInt16, _ time: UInt16) -> Outcome {
-    .sends(LESetDataLength(handle: handle, txOctets: octets, txTime: time).packet)
+  private static func length(_ bytes: UInt16, _ time: UInt16) -> Outcome {
+    .sends(LESetDataLength(handle: handle, txOctets: bytes, txTime: time).packet)
   }
 
   package static let all: [Self] = [
@@ -120,7 +120,7 @@ package struct LinkRequestCase: Sendable, CustomTestStringConvertible {
           switch request {
           case .interval(let interval): try await link.requestInterval(interval)
           case .phy(let phy): try await link.requestPHY(phy)
-          case .dataLength(let octets): try await link.requestDataLength(octets)
+          case .dataLength(let bytes): try await link.requestDataLength(bytes)
           }
       } catch {
         failure = error

@@ -3,19 +3,19 @@ import BluetoothLEText
 
 /// Files of other programs with HCI packets, built without compression.
 package enum PackedFiles {
-  package typealias Packet = (octets: [UInt8], direction: Direction, microseconds: Int64)
+  package typealias Packet = (bytes: [UInt8], direction: Direction, microseconds: Int64)
 
-  package static func number(_ value: some BinaryInteger, _ octets: Int, isLittle: Bool = true) -> [UInt8] {
-    let little = (0..<octets).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+  package static func number(_ value: some BinaryInteger, _ bytes: Int, isLittle: Bool = true) -> [UInt8] {
+    let little = (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
     return isLittle ? little : little.reversed()
   }
 
   /// Returns a PacketLogger file.
   package static func packetLogger(_ packets: [Packet], isLittle: Bool) -> [UInt8] {
     packets.flatMap { packet -> [UInt8] in
-      let type: UInt8 = packet.octets[0] == 1 ? 0 : packet.octets[0] == 4 ? 1 : packet.direction == .hostToController ? 2 : 3
-      return number(packet.octets.count + 8, 4, isLittle: isLittle) + number(packet.microseconds / 1_000_000, 4, isLittle: isLittle)
-        + number(packet.microseconds % 1_000_000, 4, isLittle: isLittle) + [type] + packet.octets.dropFirst()
+      let type: UInt8 = packet.bytes[0] == 1 ? 0 : packet.bytes[0] == 4 ? 1 : packet.direction == .hostToController ? 2 : 3
+      return number(packet.bytes.count + 8, 4, isLittle: isLittle) + number(packet.microseconds / 1_000_000, 4, isLittle: isLittle)
+        + number(packet.microseconds % 1_000_000, 4, isLittle: isLittle) + [type] + packet.bytes.dropFirst()
     }
   }
 
@@ -61,17 +61,17 @@ package enum PackedFiles {
   package static func report(_ packets: [Packet], version: UInt8) -> [UInt8] {
     var (log, last): ([UInt8], Int64) = ([], packets.first?.microseconds ?? 0)
     for packet in packets {
-      let type: UInt8 = packet.octets[0] == 1 ? 0x20 : packet.octets[0] == 4 ? 0x10 : packet.direction == .hostToController ? 0x21 : 0x11
-      log += number(packet.octets.count, 2) + (version == 1 ? [] : number(packet.octets.count, 2)) + number(packet.microseconds - last, 4)
-      log += [type] + packet.octets.dropFirst()
+      let type: UInt8 = packet.bytes[0] == 1 ? 0x20 : packet.bytes[0] == 4 ? 0x10 : packet.direction == .hostToController ? 0x21 : 0x11
+      log += number(packet.bytes.count, 2) + (version == 1 ? [] : number(packet.bytes.count, 2)) + number(packet.microseconds - last, 4)
+      log += [type] + packet.bytes.dropFirst()
       last = packet.microseconds
     }
     return report([version] + number(last, 8) + [0x78, 1] + stored(log) + adler(log))
   }
 
   /// Returns an Android bug report with the base64 text of these bytes.
-  package static func report(_ octets: [UInt8]) -> [UInt8] {
-    let text = Base64.encode(octets)
+  package static func report(_ bytes: [UInt8]) -> [UInt8] {
+    let text = Base64.encode(bytes)
     var lines: [Substring] = []
     var rest = text[...]
     while !rest.isEmpty {
@@ -85,8 +85,8 @@ package enum PackedFiles {
 
   private static func adler(_ contents: [UInt8]) -> [UInt8] {
     var (low, high): (UInt32, UInt32) = (1, 0)
-    for octet in contents {
-      low = (low + UInt32(octet)) % 65_521
+    for byte in contents {
+      low = (low + UInt32(byte)) % 65_521
       high = (high + low) % 65_521
     }
     return number(high << 16 | low, 4, isLittle: false)

@@ -64,11 +64,11 @@ package final class PseudoTerminal: @unchecked Sendable {
     _ = unsafe ioctl(master, UInt(TIOCSWINSZ), &size)
   }
 
-  package var octets: [UInt8] { collected.all.0 }
+  package var bytes: [UInt8] { collected.all.0 }
 
-  /// Waits for `text` after the first `octets` bytes. - Returns: False if the program ended or the time limit passed first.
-  package func wait(for text: String, after octets: Int = 0) -> Bool {
-    collected.wait { out, _ in String(decoding: out.dropFirst(octets), as: UTF8.self).contains(text) }
+  /// Waits for `text` after the first `bytes` bytes. - Returns: False if the program ended or the time limit passed first.
+  package func wait(for text: String, after bytes: Int = 0) -> Bool {
+    collected.wait { out, _ in String(decoding: out.dropFirst(bytes), as: UTF8.self).contains(text) }
   }
 
   /// Presses keys.
@@ -116,8 +116,8 @@ package final class PseudoTerminal: @unchecked Sendable {
   /// Shows text from another program, for example a shell.
   package func show(_ text: String) {
     let end = unsafe open(name, O_WRONLY | O_NOCTTY | O_CLOEXEC)
-    let octets = Array(text.utf8)
-    _ = unsafe write(end, octets, octets.count)
+    let bytes = Array(text.utf8)
+    _ = unsafe write(end, bytes, bytes.count)
     close(end)
   }
 
@@ -127,7 +127,7 @@ package final class PseudoTerminal: @unchecked Sendable {
   package func finish() -> (status: Int32, text: String) {
     process.waitUntilExit()
     reading.wait()
-    return (process.terminationStatus, String(decoding: octets, as: UTF8.self))
+    return (process.terminationStatus, String(decoding: bytes, as: UTF8.self))
   }
 }
 

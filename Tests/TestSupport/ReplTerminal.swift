@@ -33,11 +33,11 @@ package final class ReplTerminal {
   }
 
   private func enter(line: String, _ place: SourceLocation) throws {
-    let before = terminal.octets.count
+    let before = terminal.bytes.count
     type(line + "\r")
-    let isDone = terminal.wait { octets in
-      guard octets.dropFirst(before).contains(UInt8(ascii: "\n")) else { return false }
-      let screen = TerminalScreen(octets, columns: columns)
+    let isDone = terminal.wait { bytes in
+      guard bytes.dropFirst(before).contains(UInt8(ascii: "\n")) else { return false }
+      let screen = TerminalScreen(bytes, columns: columns)
       // The terminal may have wrapped it.
       return screen.isAtPrompt && (line.isEmpty || screen.lines.joined().contains(line))
     }
@@ -57,7 +57,7 @@ package final class ReplTerminal {
 
   package func says(_ line: String, _ place: SourceLocation = #_sourceLocation) throws { try says({ $0 == line }, place) }
 
-  package var screen: TerminalScreen { TerminalScreen(terminal.octets, columns: columns) }
+  package var screen: TerminalScreen { TerminalScreen(terminal.bytes, columns: columns) }
 
   /// Types Ctrl-D on an empty line.
   package func leave(_ place: SourceLocation = #_sourceLocation) -> TerminalScreen {

@@ -17,10 +17,10 @@ package enum ReportSamples {
   ]
 
   package static let notification = TestPacket(
-    at: .milliseconds(310), direction: .received, octets: [0x1B, 0x12, 0x00, 0x42, 0x55, 0x53, 0x59],
+    at: .milliseconds(310), direction: .received, bytes: [0x1B, 0x12, 0x00, 0x42, 0x55, 0x53, 0x59],
     text: "Handle Value Notification 0x0012")
   package static let write = TestPacket(
-    at: .microseconds(-250), direction: .sent, octets: [0x52, 0x10, 0x00, 0x00, 0x11, 0x22, 0x33], text: "Write Command 0x0010")
+    at: .microseconds(-250), direction: .sent, bytes: [0x52, 0x10, 0x00, 0x00, 0x11, 0x22, 0x33], text: "Write Command 0x0010")
 
   package static func problem(_ text: String = "the value is not what was expected") -> TestProblem {
     var problem = TestProblem(

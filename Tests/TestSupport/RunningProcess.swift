@@ -152,10 +152,10 @@ package final class RunningProcess: @unchecked Sendable {
     }
   }
 
-  /// Waits until standard output after the first `octets` bytes fits.
+  /// Waits until standard output after the first `bytes` bytes fits.
   /// - Returns: False if both outputs ended or the time limit passed first.
-  package func waitForOutput(after octets: Int, where fits: (String) -> Bool) -> Bool {
-    collected.wait { out, _ in fits(String(decoding: out.dropFirst(octets), as: UTF8.self)) }
+  package func waitForOutput(after bytes: Int, where fits: (String) -> Bool) -> Bool {
+    collected.wait { out, _ in fits(String(decoding: out.dropFirst(bytes), as: UTF8.self)) }
   }
 
   /// Returns the next fitting line of standard output. Nil if the output ended or the time limit passed first.

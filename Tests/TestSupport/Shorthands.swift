@@ -25,7 +25,7 @@ extension BluetoothLE.Packet {
     case .command(let command): command.encoded
     case .event(let event): event.encoded
     case .acl(let data): data.encoded
-    case .unknown(let indicator, let octets): [indicator] + octets
+    case .unknown(let indicator, let bytes): [indicator] + bytes
     }
   }
 }

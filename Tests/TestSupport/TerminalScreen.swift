@@ -15,10 +15,10 @@ package struct TerminalScreen {
   package private(set) var unknown: [String] = []
   package private(set) var modes: Set<String> = []
 
-  package init(_ octets: [UInt8], columns: Int, rows: Int = 24) {
+  package init(_ bytes: [UInt8], columns: Int, rows: Int = 24) {
     self.columns = columns
     self.rows = rows
-    var rest = Substring(String(decoding: octets, as: UTF8.self)).unicodeScalars
+    var rest = Substring(String(decoding: bytes, as: UTF8.self)).unicodeScalars
     while let scalar = rest.popFirst() {
       switch scalar {
       case "\n": lineFeed()

@@ -30,7 +30,7 @@ package enum TwoBumbleLinks {
   private static func use(_ links: [any Link]) async throws -> Outcome {
     var outcome = Outcome()
     let clients = links.map { Client($0.channel) }
-    let pictures = [Octets.picture(20_000), Array(Octets.picture(30_000).suffix(15_000))]
+    let pictures = [Bytes.picture(20_000), Array(Bytes.picture(30_000).suffix(15_000))]
     outcome.expected = pictures.map { BumbleAir.report($0) }
     outcome.counted = try await atOnce(Array(zip(clients, pictures))) { client, picture in
       try await client.exchangeMTU()
@@ -41,7 +41,7 @@ package enum TwoBumbleLinks {
       for start in stride(from: 0, to: picture.count, by: length) {
         try await client.writeCommand(picture[start..<min(start + length, picture.count)], to: sink)
       }
-      return Octets.hex(try await client.read(try table.resolve(Selector("ffe7")).handle))
+      return Bytes.hex(try await client.read(try table.resolve(Selector("ffe7")).handle))
     }
     await links[0].disconnect()
     if let table = clients[1].table { outcome.afterwards = try await clients[1].read(try table.resolve(Selector("ffe2")).handle) }

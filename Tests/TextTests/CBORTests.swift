@@ -2,7 +2,7 @@ import BluetoothLEText
 import TestSupport
 
 @Suite(.timeLimit(.minutes(15))) struct CBORTests {
-  private func octets(_ hex: String) -> [UInt8] { Hex.decode(hex) ?? [] }
+  private func bytes(_ hex: String) -> [UInt8] { Hex.decode(hex) ?? [] }
 
   /// Vectors: RFC 8949 appendix A, without tags, `undefined` and unassigned simple values.
   @Test(arguments: [
@@ -18,7 +18,7 @@ import TestSupport
     ("a0", CBOR.map([:])), ("a26161016162820203", .map(["a": .unsigned(1), "b": .array([.unsigned(2), .unsigned(3)])])),
     ("826161a161626163", .array([.text("a"), .map(["b": .text("c")])])),
   ]) func canonical(_ hex: String, _ value: CBOR) throws {
-    #expect(try CBOR(decoding: octets(hex)) == value)
+    #expect(try CBOR(decoding: bytes(hex)) == value)
     #expect(Hex.encode(value.encoded) == hex)
   }
 
@@ -33,7 +33,7 @@ import TestSupport
     ("bf61610161629f0203ffff", .map(["a": .unsigned(1), "b": .array([.unsigned(2), .unsigned(3)])])),
     ("bf66696d616765739fbf64736c6f7400ffffff", .map(["images": .array([.map(["slot": .unsigned(0)])])])),
     ("a2026162016161", .map([.init(key: .unsigned(2), value: .text("b")), .init(key: .unsigned(1), value: .text("a"))])),
-  ]) func otherForms(_ hex: String, _ value: CBOR) throws { #expect(try CBOR(decoding: octets(hex)) == value) }
+  ]) func otherForms(_ hex: String, _ value: CBOR) throws { #expect(try CBOR(decoding: bytes(hex)) == value) }
 
   @Test(arguments: [
     ("", CBOR.Failure.endsEarly(at: 0)), ("18", .endsEarly(at: 1)), ("1b00000000000000", .endsEarly(at: 1)), ("4401", .endsEarly(at: 1)),
@@ -46,7 +46,7 @@ import TestSupport
     ("f8ff", .unsupported(at: 0)), ("61ff", .invalidText(at: 0)),
     ("a2616101616102", .repeatedKey(at: 4)), ("bf6161016161f6ff", .repeatedKey(at: 4)), ("a201001801f6", .repeatedKey(at: 3)),
   ]) func refused(_ hex: String, _ failure: CBOR.Failure) {
-    #expect(throws: failure) { try CBOR(decoding: octets(hex)) }
+    #expect(throws: failure) { try CBOR(decoding: bytes(hex)) }
   }
 
   @Test func depthIsLimited() throws {

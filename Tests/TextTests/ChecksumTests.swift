@@ -22,22 +22,22 @@ import TestSupport
   @Test func theFastOneIsTheSame() throws {
     let slow = try #require(CRC(named: "crc32"))
     for length in [0, 1, 7, 8, 15, 16, 256, 1003] {
-      let octets = (0..<length).map { UInt8(truncatingIfNeeded: $0 * 7) }
+      let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 * 7) }
       var fast = CRC32()
-      fast.add(octets)
-      #expect(slow.value(of: octets) == fast.value)
+      fast.add(bytes)
+      #expect(slow.value(of: bytes) == fast.value)
       var inParts = CRC32()
-      for start in stride(from: 0, to: length, by: 11) { inParts.add(octets[start..<min(start + 11, length)]) }
+      for start in stride(from: 0, to: length, by: 11) { inParts.add(bytes[start..<min(start + 11, length)]) }
       #expect(inParts == fast)
     }
   }
 
   @Test func theLastPartOfSomethingByWhatIsBeforeIt() throws {
     let sum = try #require(CRC(named: "crc32"))
-    let octets = (0..<1000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 4) }
+    let bytes = (0..<1000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 4) }
     for head in [0, 1, 8, 333, 999, 1000] {
-      let tail = CRC32.ofTail(octets.count - head, whole: sum.value(of: octets), head: sum.value(of: octets[..<head]))
-      #expect(tail == sum.value(of: octets[head...]))
+      let tail = CRC32.ofTail(bytes.count - head, whole: sum.value(of: bytes), head: sum.value(of: bytes[..<head]))
+      #expect(tail == sum.value(of: bytes[head...]))
     }
   }
 
@@ -45,10 +45,10 @@ import TestSupport
     ("sum8", "5d0801", "66", "66"), ("SUM8", "", "00", "00"), ("xor8", "5d0801", "54", "54"), ("xor8", "", "00", "00"),
     ("crc-16/xmodem", "313233343536373839", "c331", "31c3"), ("CRC-8/MAXIM", "313233343536373839", "a1", "a1"),
     ("crc32", "313233343536373839", "2639f4cb", "cbf43926"),
-  ]) func asSent(_ name: String, _ octets: String, _ little: String, _ big: String) throws {
+  ]) func asSent(_ name: String, _ bytes: String, _ little: String, _ big: String) throws {
     let checksum = try #require(Checksum(name))
-    let octets = try #require(Hex.decode(octets))
-    #expect(Hex.encode(checksum.octets(of: octets, .little)) == little)
-    #expect(Hex.encode(checksum.octets(of: octets, .big)) == big)
+    let bytes = try #require(Hex.decode(bytes))
+    #expect(Hex.encode(checksum.bytes(of: bytes, .little)) == little)
+    #expect(Hex.encode(checksum.bytes(of: bytes, .big)) == big)
   }
 }

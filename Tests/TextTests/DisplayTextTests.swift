@@ -17,7 +17,7 @@ import TestSupport
     ("41e282", "A\\xe2\\x82"), ("e28241", "\\xe2\\x82A"), ("ff00", "\\xff\\x00"), ("e282ac", "€"), ("f09f9492", "🔒"),
     ("ed9fbf", "\\u{d7ff}"),
   ])
-  func octets(_ hex: String, _ shown: String) throws {
+  func bytes(_ hex: String, _ shown: String) throws {
     let bytes = try #require(Hex.decode(hex))
     #expect(DisplayText.escape(bytes) == shown)
     #expect(DisplayText.isUTF8(bytes) == (String(validating: bytes, as: UTF8.self) != nil))
@@ -49,7 +49,7 @@ import TestSupport
   }
 
   /// Displayed text has no control or format characters, and agrees with the standard library's decoder, for any bytes.
-  @Test func hostileOctets() {
+  @Test func hostileBytes() {
     let seeds =
       ["Marcel’s MacBook", "体温計🔒", "\u{1B}]0;x\u{7}", "\u{9B}2J\u{202E}", "a\\x0a"].map { Array($0.utf8) } + [[0xE2, 0x82], [0xC0, 0x80]]
     hostile(seeds) { bytes in

@@ -44,10 +44,10 @@ import TestSupport
       json.bool("b", true)
       json.bool("none", nil)
       json.hex("hex", [0, 0xAB])
-      json.hex("number", 0x1234, octets: 3, separator: UInt8(ascii: ":"), .upper)
+      json.hex("number", 0x1234, bytes: 3, separator: UInt8(ascii: ":"), .upper)
       json.time("time", 1_700_000_000_123_000_000)
       json.strings("list", ["x\u{1B}", ""])
-      json.texts("texts", [.init(hex: 0x180F, octets: 2), "plain"])
+      json.texts("texts", [.init(hex: 0x180F, bytes: 2), "plain"])
       json.strings("empty", [])
       json.object("o") { json in
         json.integer("one", 1)
@@ -95,18 +95,18 @@ import TestSupport
   /// Numbers written without an intermediate string equal those written with one.
   @Test(arguments: [Int64.min, -1_000_001, -1, 0, 9, 1_700_000_000_123_456_789, .max])
   func withoutStrings(_ number: Int64) {
-    let octets = (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+    let bytes = (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
     var (json, plain) = (RecordWriter(), RecordWriter())
-    json.hex("octets", octets)
-    plain.string("octets", Hex.encode(octets))
-    json.hex("address", UInt64(truncatingIfNeeded: number), octets: 6, separator: UInt8(ascii: ":"), .upper)
-    plain.string("address", Hex.encode(octets[..<6].reversed(), separator: UInt8(ascii: ":"), .upper))
+    json.hex("octets", bytes)
+    plain.string("octets", Hex.encode(bytes))
+    json.hex("address", UInt64(truncatingIfNeeded: number), bytes: 6, separator: UInt8(ascii: ":"), .upper)
+    plain.string("address", Hex.encode(bytes[..<6].reversed(), separator: UInt8(ascii: ":"), .upper))
     json.time("time", number)
     plain.string("time", Timestamp.text(number))
     json.integer("number", Int(number))
     plain.literal("number", "\(number)")
-    json.texts("texts", ["a", .init("\u{1B}" as String), .init(hex: UInt64(octets[0]), octets: 1)])
-    plain.strings("texts", ["a", "\u{1B}", Hex.encode(octets[0])])
+    json.texts("texts", ["a", .init("\u{1B}" as String), .init(hex: UInt64(bytes[0]), bytes: 1)])
+    plain.strings("texts", ["a", "\u{1B}", Hex.encode(bytes[0])])
     #expect(String(decoding: json.finished(), as: UTF8.self) == String(decoding: plain.finished(), as: UTF8.self))
   }
 

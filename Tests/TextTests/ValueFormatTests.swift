@@ -65,7 +65,7 @@ import TestSupport
     #expect(error?.description.contains("u16le or u16be") == true)
   }
 
-  @Test func octetsThatAreNoWholeFields() throws {
+  @Test func bytesThatAreNoWholeFields() throws {
     #expect(try ValueFormat("u16le").render([1, 2, 3]) == "hex:010203")
     #expect(try ValueFormat("f64be").render([1]) == "hex:01")
     #expect(try ValueFormat("u32le").render([]) == "")

@@ -13,7 +13,7 @@ import TestSupport
   }
 
   /// Invalid UTF-8, including surrogates, is U+FFFD in a String, which XML allows.
-  @Test func brokenOctetsAreReplaced() {
+  @Test func brokenBytesAreReplaced() {
     #expect(
       XMLText.text(String(decoding: [0x61, 0xED, 0xA0, 0x80, 0xFF] as [UInt8], as: UTF8.self)).unicodeScalars.allSatisfy(XMLText.allows))
   }

@@ -21,7 +21,7 @@ import TestSupport
         case .flags(let value, let flags): "\(value)" + flags.filter { $0.value > 0 }.map { "[\($0.meaning ?? $0.name)]" }.joined()
         case .text(let text), .date(let text): text
         case .uuid(let uuid): "\(uuid)"
-        case .octets(let octets), .identifier(let octets): Hex.encode(octets)
+        case .bytes(let bytes), .identifier(let bytes): Hex.encode(bytes)
         }
       return "\(field.key)=\(value)\(field.unit ?? "")"
     }
@@ -111,12 +111,12 @@ import TestSupport
   }
 
   @Test(arguments: [
-    ("2a37", "", ValueMismatch.tooShort(field: "Flags", octets: 0)), ("2a37", "00", .tooShort(field: "Heart Rate", octets: 1)),
-    ("2a37", "10 48 55", .tooShort(field: "RR", octets: 3)), ("2a37", "00 48 01", .tooLong(by: 1)),
+    ("2a37", "", ValueMismatch.tooShort(field: "Flags", bytes: 0)), ("2a37", "00", .tooShort(field: "Heart Rate", bytes: 1)),
+    ("2a37", "10 48 55", .tooShort(field: "RR", bytes: 3)), ("2a37", "00 48 01", .tooLong(by: 1)),
     ("2a19", "3c 3c", .tooLong(by: 1)), ("2a29", "ff", .notText(field: "Manufacturer Name")),
     ("2a08", "ea 07 0d 01 00 00 00", .notADate(field: "Date Time")), ("2a08", "ea 07 0c 20 00 00 00", .notADate(field: "Date Time")),
-    ("2aa7", "07 00 64 00 05 00", .recordLength(7)), ("2aa7", "", .tooShort(field: "Size", octets: 0)),
-  ]) func saysWhyOctetsDoNotFit(_ uuid: String, _ hex: String, _ mismatch: ValueMismatch) throws {
+    ("2aa7", "07 00 64 00 05 00", .recordLength(7)), ("2aa7", "", .tooShort(field: "Size", bytes: 0)),
+  ]) func saysWhyBytesDoNotFit(_ uuid: String, _ hex: String, _ mismatch: ValueMismatch) throws {
     let value = try #require(Hex.decode(hex))
     #expect(throws: mismatch) { try Self.description(uuid).decode(value) }
   }
@@ -132,7 +132,7 @@ import TestSupport
   }
 
   /// A truncated value gives shorter text or a mismatch. No bytes cause a trap.
-  @Test func noOctetsTrap() throws {
+  @Test func noBytesTrap() throws {
     var random = SplitMix64(seed: 9)
     let descriptions = CharacteristicDescription.all.compactMap { CharacteristicDescription($0) }
     var fitting = 0

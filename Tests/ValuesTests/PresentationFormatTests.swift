@@ -2,7 +2,7 @@ import TestSupport
 
 /// Tests values that a device describes itself.
 @Suite(.timeLimit(.minutes(15))) struct PresentationFormatTests {
-  private static func octets(_ hex: String) throws -> [UInt8] { try #require(Hex.decode(hex)) }
+  private static func bytes(_ hex: String) throws -> [UInt8] { try #require(Hex.decode(hex)) }
 
   /// The format, exponent and unit turn the value into this text.
   @Test(
@@ -22,8 +22,8 @@ import TestSupport
       ("06 7f 0027", "ffff", "6.5535e131"),
     ]) func decodes(_ head: String, _ hex: String, _ shown: String) throws
   {
-    let format = try #require(PresentationFormat(Self.octets(head + "01 0000")))
-    let decoded = try #require(try DecodedValue.of(Self.octets(hex), type: UUID(0xFFE1), formats: [format]))
+    let format = try #require(PresentationFormat(Self.bytes(head + "01 0000")))
+    let decoded = try #require(try DecodedValue.of(Self.bytes(hex), type: UUID(0xFFE1), formats: [format]))
     #expect(CharacteristicDescriptionTests.show(decoded) == ["value=\(shown)"])
   }
 
@@ -34,26 +34,26 @@ import TestSupport
       ("0d", "fff7", "2047"), ("0d", "00f8", "-2048"), ("0d", "fe5f", "-2"),
     ]) func ignoresTheBitsAbove(_ code: String, _ hex: String, _ shown: String) throws
   {
-    let format = try #require(PresentationFormat(Self.octets(code + "00 0027 01 0000")))
-    let octets = try Self.octets(hex)
-    #expect(try DecodedValue.of(octets, type: nil, formats: [format]).map(CharacteristicDescriptionTests.show) == ["value=\(shown)"])
+    let format = try #require(PresentationFormat(Self.bytes(code + "00 0027 01 0000")))
+    let bytes = try Self.bytes(hex)
+    #expect(try DecodedValue.of(bytes, type: nil, formats: [format]).map(CharacteristicDescriptionTests.show) == ["value=\(shown)"])
     // The next part starts at a byte boundary.
     #expect(
-      try DecodedValue.of(octets + octets, type: nil, formats: [format, format]).map(CharacteristicDescriptionTests.show)
+      try DecodedValue.of(bytes + bytes, type: nil, formats: [format, format]).map(CharacteristicDescriptionTests.show)
         == ["value=\(shown)", "value_2=\(shown)"])
-    #expect(throws: ValueMismatch.tooLong(by: 1)) { try DecodedValue.of(octets + [0], type: nil, formats: [format]) }
+    #expect(throws: ValueMismatch.tooLong(by: 1)) { try DecodedValue.of(bytes + [0], type: nil, formats: [format]) }
   }
 
-  @Test(arguments: ["00", "0b", "13", "18", "1b", "1c", "1d", "ff"]) func leavesTheRestAsOctets(_ code: String) throws {
-    let format = try #require(PresentationFormat(Self.octets(code + "00 0027 01 0000")))
+  @Test(arguments: ["00", "0b", "13", "18", "1b", "1c", "1d", "ff"]) func leavesTheRestAsBytes(_ code: String) throws {
+    let format = try #require(PresentationFormat(Self.bytes(code + "00 0027 01 0000")))
     for length in 0...20 { #expect(try DecodedValue.of([UInt8](repeating: 0, count: length), type: nil, formats: [format]) == nil) }
   }
 
   @Test func saysWhatDoesNotFit() throws {
-    let format = try #require(PresentationFormat(Self.octets("06 00 0027 01 0000")))
-    #expect(throws: ValueMismatch.tooShort(field: "Value", octets: 1)) { try DecodedValue.of([1], type: nil, formats: [format]) }
+    let format = try #require(PresentationFormat(Self.bytes("06 00 0027 01 0000")))
+    #expect(throws: ValueMismatch.tooShort(field: "Value", bytes: 1)) { try DecodedValue.of([1], type: nil, formats: [format]) }
     #expect(throws: ValueMismatch.tooLong(by: 1)) { try DecodedValue.of([1, 2, 3], type: nil, formats: [format]) }
-    let text = try #require(PresentationFormat(Self.octets("1a 00 0027 01 0000")))
+    let text = try #require(PresentationFormat(Self.bytes("1a 00 0027 01 0000")))
     for value in [[0x41], [0x00, 0xD8], [0x00, 0xDC, 0x41, 0x00]] as [[UInt8]] {
       #expect(throws: ValueMismatch.notText(field: "Value")) { try DecodedValue.of(value, type: nil, formats: [text]) }
     }
@@ -61,16 +61,16 @@ import TestSupport
   }
 
   @Test func partsStandOneBehindTheOther() throws {
-    let formats = try ["01 00 0027", "06 ff 2f27", "19 00 0027"].map { try #require(PresentationFormat(Self.octets($0 + "01 0000"))) }
-    let decoded = try #require(try DecodedValue.of(Self.octets("01 d700 6869"), type: nil, formats: formats))
+    let formats = try ["01 00 0027", "06 ff 2f27", "19 00 0027"].map { try #require(PresentationFormat(Self.bytes($0 + "01 0000"))) }
+    let decoded = try #require(try DecodedValue.of(Self.bytes("01 d700 6869"), type: nil, formats: formats))
     #expect(CharacteristicDescriptionTests.show(decoded) == ["value=1(true)", "value_2=21.5°C", "value_3=hi"])
-    let broken = try #require(PresentationFormat(Self.octets("1b 00 0027 01 0000")))
+    let broken = try #require(PresentationFormat(Self.bytes("1b 00 0027 01 0000")))
     #expect(try DecodedValue.of([1], type: nil, formats: [formats[0], broken]) == nil)
   }
 
   /// The Bluetooth SIG's description takes precedence: it has flags, codes and conditions, which a format lacks.
   @Test func theDescriptionGoesBeforeTheFormat() throws {
-    let format = try #require(PresentationFormat(Self.octets("06 00 0027 01 0000")))
+    let format = try #require(PresentationFormat(Self.bytes("06 00 0027 01 0000")))
     let temperature = try #require(try DecodedValue.of([0x00, 0x80], type: UUID(0x2A6E), formats: [format]))
     #expect(CharacteristicDescriptionTests.show(temperature) == ["temperature=(not known)°C"])
   }
@@ -87,7 +87,7 @@ import TestSupport
       ("2908", "0103", "report_id=1 report_type=3(feature report)"), ("2909", "04", "number_of_digitals=4"),
     ] as [(String, String, String)]) func descriptors(_ uuid: String, _ hex: String, _ shown: String) throws
   {
-    let decoded = try CharacteristicDescriptionTests.description(uuid).decode(Self.octets(hex))
+    let decoded = try CharacteristicDescriptionTests.description(uuid).decode(Self.bytes(hex))
     #expect(CharacteristicDescriptionTests.show(decoded).joined(separator: " ") == shown)
   }
 }

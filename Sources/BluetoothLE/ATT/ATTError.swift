@@ -13,8 +13,8 @@ package enum ATTError: Error, Equatable, Sendable {
   case closedByThisSide
 
   /// Creates an error for an invalid response: the opcode and bytes of the faulty PDU, and the reason.
-  package static func violation(_ opcode: ATTOpcode, _ octets: [UInt8], _ reason: String) -> Self {
-    .violation(Violation(opcode: opcode, octets: octets, reason: reason))
+  package static func violation(_ opcode: ATTOpcode, _ bytes: [UInt8], _ reason: String) -> Self {
+    .violation(Violation(opcode: opcode, bytes: bytes, reason: reason))
   }
 }
 
@@ -23,7 +23,7 @@ package struct Violation: Equatable, Sendable {
   /// The opcode of the faulty PDU.
   package var opcode: ATTOpcode
   /// The faulty PDU, starting with the opcode.
-  package var octets: [UInt8]
+  package var bytes: [UInt8]
   package var reason: String
   /// Whether the bearer closed. It closes if it might match later responses to the wrong requests.
   package var endsBearer = false

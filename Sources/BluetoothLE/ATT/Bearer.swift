@@ -242,7 +242,7 @@ package final class Bearer {
   package func respond(_ response: Response) { sendAnswer(state.answer(response)) }
 
   /// Sends any bytes in place of a response. Sends nothing if they exceed `largestPDU`.
-  package func respond(octets: [UInt8]) { if octets.count <= largestPDU { sendAnswer(octets) } }
+  package func respond(bytes: [UInt8]) { if bytes.count <= largestPDU { sendAnswer(bytes) } }
 
   /// Encodes a response, and cuts the PDU at ATT_MTU.
   package func encoded(_ response: Response) -> [UInt8] { state.answer(response) }

@@ -232,12 +232,12 @@ package struct BearerState: Sendable {
       // Match only the opcode: some peers name other handles (the conformance suite does).
       guard opcode == request.opcode else {
         return mismatched(
-          Violation(opcode: .error, octets: bytes, reason: "answers a \(opcode), but a \(request.opcode) is pending"))
+          Violation(opcode: .error, bytes: bytes, reason: "answers a \(opcode), but a \(request.opcode) is pending"))
       }
     case .exchangeMTU(let serverRxMTU) where request.method == .exchangeMTU: agree(Int(serverRxMTU))
     default:
       guard response.opcode == .response(request.method) else {
-        return mismatched(Violation(opcode: response.opcode, octets: bytes, reason: "cannot answer the pending \(request.opcode)"))
+        return mismatched(Violation(opcode: response.opcode, bytes: bytes, reason: "cannot answer the pending \(request.opcode)"))
       }
     }
     return finish { .finish($0, response) }
@@ -258,7 +258,7 @@ package struct BearerState: Sendable {
       guard let request = outstanding?.request else { return [.fault(.malformed(error, bytes))] }
       // A malformed PDU of the expected kind is the answer. For another kind, the answer may still arrive.
       guard opcode == .response(request.method) || opcode == .error else {
-        return mismatched(Violation(opcode: opcode, octets: bytes, reason: "\(error)"))
+        return mismatched(Violation(opcode: opcode, bytes: bytes, reason: "\(error)"))
       }
       return finish { .fail($0, .violation(opcode, bytes, "\(error)")) }
     case .request: return [.fault(.malformed(error, bytes)), .answer(answer(.error(request: opcode, handle: 0, code: .invalidPDU)))]

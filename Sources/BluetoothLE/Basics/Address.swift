@@ -13,11 +13,11 @@ package struct Address: RawRepresentable, Hashable, Sendable, CustomStringConver
       self.init(rawValue: value)
       return
     }
-    let octets = text.split(separator: text.contains("-") ? "-" : ":", omittingEmptySubsequences: false)
-    guard octets.count == 6 else { return nil }
+    let bytes = text.split(separator: text.contains("-") ? "-" : ":", omittingEmptySubsequences: false)
+    guard bytes.count == 6 else { return nil }
     var value: UInt64 = 0
-    for octet in octets {
-      guard octet.utf8.count == 2, let byte = Hex.number(octet) else { return nil }
+    for byte in bytes {
+      guard byte.utf8.count == 2, let byte = Hex.number(byte) else { return nil }
       value = value << 8 | byte
     }
     self.init(rawValue: value)
@@ -34,7 +34,7 @@ package struct Address: RawRepresentable, Hashable, Sendable, CustomStringConver
   /// The six bytes in the order of packets and `bdaddr_t`, least significant first.
   package var littleEndianBytes: [UInt8] { bigEndianBytes.reversed() }
 
-  package var description: String { Hex.encode(rawValue, octets: 6, separator: UInt8(ascii: ":"), .upper) }
+  package var description: String { Hex.encode(rawValue, bytes: 6, separator: UInt8(ascii: ":"), .upper) }
 }
 
 /// The type of a device address. The IEEE assigns a public address, and the device chooses a random one (Vol 6 Part B §1.3).

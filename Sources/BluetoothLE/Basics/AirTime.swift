@@ -28,9 +28,9 @@ package enum AirTime {
   package static let interFrameSpace = 150
 
   /// Returns the duration of a data PDU in microseconds: preamble, access address, header, payload, MIC, CRC.
-  /// - Parameter octets: The LL payload in bytes, 0–251. 0 is an empty PDU, which never has a MIC.
-  package static func pdu(octets: Int, _ coding: Coding, encrypted: Bool = false) -> Int {
-    let payload = octets + (encrypted && octets > 0 ? 4 : 0)
+  /// - Parameter bytes: The LL payload in bytes, 0–251. 0 is an empty PDU, which never has a MIC.
+  package static func pdu(bytes: Int, _ coding: Coding, encrypted: Bool = false) -> Int {
+    let payload = bytes + (encrypted && bytes > 0 ? 4 : 0)
     return switch coding {
     case .le1M: 80 + 8 * payload
     case .le2M: 44 + 4 * payload
@@ -43,27 +43,27 @@ package enum AirTime {
   package static func exchange(
     central: Int, _ centralCoding: Coding, peripheral: Int, _ peripheralCoding: Coding, encrypted: Bool = false
   ) -> Int {
-    pdu(octets: central, centralCoding, encrypted: encrypted) + interFrameSpace
-      + pdu(octets: peripheral, peripheralCoding, encrypted: encrypted) + interFrameSpace
+    pdu(bytes: central, centralCoding, encrypted: encrypted) + interFrameSpace
+      + pdu(bytes: peripheral, peripheralCoding, encrypted: encrypted) + interFrameSpace
   }
 
   /// Returns the duration of a PDU, its empty answer, and the space after both, in microseconds.
-  /// - Parameter octets: The length of the payload in bytes.
-  package static func exchange(octets: Int, _ coding: Coding, encrypted: Bool = false) -> Int {
-    exchange(central: octets, coding, peripheral: 0, coding, encrypted: encrypted)
+  /// - Parameter bytes: The length of the payload in bytes.
+  package static func exchange(bytes: Int, _ coding: Coding, encrypted: Bool = false) -> Int {
+    exchange(central: bytes, coding, peripheral: 0, coding, encrypted: encrypted)
   }
 
   /// Returns the lengths in bytes of the LL payloads that carry an ATT PDU. L2CAP adds its header, the host splits the frame into HCI
   /// packets, and the controller splits HCI packets into LL PDUs. Neither L2CAP frames nor HCI packets share an LL PDU.
-  /// - Parameters: `linkOctets` and `hciOctets` are the maximum payloads of LL PDUs and HCI packets in bytes, at least 1.
-  package static func fragments(attOctets: Int, linkOctets: Int, hciOctets: Int = 251) -> [Int] {
+  /// - Parameters: `linkBytes` and `hciBytes` are the maximum payloads of LL PDUs and HCI packets in bytes, at least 1.
+  package static func fragments(attBytes: Int, linkBytes: Int, hciBytes: Int = 251) -> [Int] {
     var fragments: [Int] = []
-    var frame = attOctets + 4
+    var frame = attBytes + 4
     while frame > 0 {
-      var packet = min(frame, max(1, hciOctets))
+      var packet = min(frame, max(1, hciBytes))
       frame -= packet
       while packet > 0 {
-        let fragment = min(packet, max(1, linkOctets))
+        let fragment = min(packet, max(1, linkBytes))
         fragments.append(fragment)
         packet -= fragment
       }
@@ -77,10 +77,10 @@ package enum AirTime {
   ///   - interval, guardTime: Times in microseconds. Packets fill an event until `guardTime` before its end. Nil means an endless event.
   ///     The sender always sends the first packet of an event, and skips later events that this packet overlaps.
   package static func throughput(
-    value: Int, linkOctets: Int, _ coding: Coding, interval: Int? = nil, guardTime: Int = 0, hciOctets: Int = 251, encrypted: Bool = false
+    value: Int, linkBytes: Int, _ coding: Coding, interval: Int? = nil, guardTime: Int = 0, hciBytes: Int = 251, encrypted: Bool = false
   ) -> Double {
-    let exchanges = fragments(attOctets: value + 3, linkOctets: linkOctets, hciOctets: hciOctets).map {
-      exchange(octets: $0, coding, encrypted: encrypted)
+    let exchanges = fragments(attBytes: value + 3, linkBytes: linkBytes, hciBytes: hciBytes).map {
+      exchange(bytes: $0, coding, encrypted: encrypted)
     }
     let whole = exchanges.reduce(0, +)
     guard let interval else { return Double(value) / Double(whole) * 1e6 }

@@ -152,10 +152,10 @@ package enum AssignedNumbers {
   /// Converts a name to lower case, and each run of characters other than ASCII letters and digits to one underscore.
   private static func snake(_ name: ArraySlice<UInt8>) -> [UInt8] {
     var result: [UInt8] = []
-    for octet in name {
-      switch octet {
-      case 0x30...0x39, 0x61...0x7A: result.append(octet)
-      case 0x41...0x5A: result.append(octet | 0x20)
+    for byte in name {
+      switch byte {
+      case 0x30...0x39, 0x61...0x7A: result.append(byte)
+      case 0x41...0x5A: result.append(byte | 0x20)
       default: if let last = result.last, last != 0x5F { result.append(0x5F) }
       }
     }

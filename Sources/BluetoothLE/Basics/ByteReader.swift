@@ -26,18 +26,18 @@ package struct ByteReader: Sendable {
   package mutating func int8(_ what: StaticString) throws(MalformedPacket) -> Int8 { Int8(bitPattern: try uint8(what)) }
 
   package mutating func uint16(_ what: StaticString) throws(MalformedPacket) -> UInt16 {
-    UInt16(truncatingIfNeeded: try uint(what, octets: 2))
+    UInt16(truncatingIfNeeded: try uint(what, count: 2))
   }
 
   package mutating func uint24(_ what: StaticString) throws(MalformedPacket) -> UInt32 {
-    UInt32(truncatingIfNeeded: try uint(what, octets: 3))
+    UInt32(truncatingIfNeeded: try uint(what, count: 3))
   }
 
   package mutating func uint32(_ what: StaticString) throws(MalformedPacket) -> UInt32 {
-    UInt32(truncatingIfNeeded: try uint(what, octets: 4))
+    UInt32(truncatingIfNeeded: try uint(what, count: 4))
   }
 
-  package mutating func uint64(_ what: StaticString) throws(MalformedPacket) -> UInt64 { try uint(what, octets: 8) }
+  package mutating func uint64(_ what: StaticString) throws(MalformedPacket) -> UInt64 { try uint(what, count: 8) }
 
   package mutating func uint128(_ what: StaticString) throws(MalformedPacket) -> UInt128 {
     let low = UInt128(try uint64(what))
@@ -45,7 +45,7 @@ package struct ByteReader: Sendable {
   }
 
   /// Reads an address of six bytes, least significant first (Vol 6 Part B §1.3).
-  package mutating func address(_ what: StaticString) throws(MalformedPacket) -> Address { Address(rawValue: try uint(what, octets: 6)) }
+  package mutating func address(_ what: StaticString) throws(MalformedPacket) -> Address { Address(rawValue: try uint(what, count: 6)) }
 
   package mutating func bytes(_ count: Int, _ what: StaticString) throws(MalformedPacket) -> [UInt8] { Array(try slice(count, what)) }
 
@@ -66,11 +66,11 @@ package struct ByteReader: Sendable {
     guard isAtEnd else { throw MalformedPacket("\(what): \(remaining.counted("trailing byte"))", at: offset) }
   }
 
-  private mutating func uint(_ what: StaticString, octets: Int) throws(MalformedPacket) -> UInt64 {
-    guard remaining >= octets else { throw truncated(what, octets) }
+  private mutating func uint(_ what: StaticString, count: Int) throws(MalformedPacket) -> UInt64 {
+    guard remaining >= count else { throw truncated(what, count) }
     var value: UInt64 = 0
-    for index in (0..<octets).reversed() { value = value << 8 | UInt64(bytes[position + index]) }
-    position += octets
+    for index in (0..<count).reversed() { value = value << 8 | UInt64(bytes[position + index]) }
+    position += count
     return value
   }
 

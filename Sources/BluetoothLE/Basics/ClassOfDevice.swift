@@ -5,9 +5,9 @@ package struct ClassOfDevice: Equatable, Sendable, CustomStringConvertible {
   package let rawValue: UInt32
 
   /// Creates the value from three bytes of an advertisement, least significant first. Nil for any other number of bytes.
-  package init?(_ octets: [UInt8]) {
-    guard octets.count == 3 else { return nil }
-    rawValue = octets.reversed().reduce(0) { $0 << 8 | UInt32($1) }
+  package init?(_ bytes: [UInt8]) {
+    guard bytes.count == 3 else { return nil }
+    rawValue = bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) }
   }
 
   /// The device class and the services, as in `Phone: Smartphone; Telephony, Networking`. Unassigned values appear as numbers.

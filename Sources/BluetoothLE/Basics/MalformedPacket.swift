@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// An error in the format of a packet, with the field and its position, so that you can check a capture by hand.
 package struct MalformedPacket: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The error in the specification's words ("Read By Type Response: length octet 0").
+  /// The error in the specification's words ("Read By Type Response: length byte 0").
   package let reason: String
   /// The offset of the invalid byte from the start of the packet, in bytes.
   package let offset: Int

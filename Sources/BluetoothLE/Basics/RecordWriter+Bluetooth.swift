@@ -7,7 +7,7 @@
 extension RecordWriter {
   package mutating func address(_ key: Text, _ address: Address?) {
     guard let address else { return string(key, nil) }
-    hex(key, address.rawValue, octets: 6, separator: UInt8(ascii: ":"), .upper)
+    hex(key, address.rawValue, bytes: 6, separator: UInt8(ascii: ":"), .upper)
   }
 
   /// Writes the address and the type of a peer as two members.
@@ -18,12 +18,12 @@ extension RecordWriter {
 
   package mutating func uuid(_ key: Text, _ uuid: UUID?) {
     guard let short = uuid?.short else { return string(key, uuid?.description) }
-    hex(key, UInt64(short), octets: 2)
+    hex(key, UInt64(short), bytes: 2)
   }
 }
 
 extension RecordWriter.Text {
   package init(_ uuid: UUID) {
-    if let short = uuid.short { self.init(hex: UInt64(short), octets: 2) } else { self.init(uuid.description) }
+    if let short = uuid.short { self.init(hex: UInt64(short), bytes: 2) } else { self.init(uuid.description) }
   }
 }

@@ -21,9 +21,9 @@ package enum SortedTable {
       var start = low + (high - low) / 2
       while start > low, text[start - 1] != newline || text[start] == blank { start -= 1 }
       var order = 0
-      for (index, octet) in key.enumerated() where order == 0 {
+      for (index, byte) in key.enumerated() where order == 0 {
         guard start + index < text.count else { return nil }
-        order = Int(octet) - Int(text[start + index])
+        order = Int(byte) - Int(text[start + index])
       }
       var end = start
       while end < text.count, text[end] != newline { end += 1 }
@@ -33,9 +33,9 @@ package enum SortedTable {
       } else if order > 0 {
         low = end
       } else {
-        var octets: [UInt8] = []
-        for index in start..<end { octets.append(text[index]) }
-        return octets
+        var bytes: [UInt8] = []
+        for index in start..<end { bytes.append(text[index]) }
+        return bytes
       }
     }
     return nil

@@ -41,7 +41,7 @@ package struct UUID: Hashable, Sendable, CustomStringConvertible {
   package init?(littleEndian bytes: ArraySlice<UInt8>) {
     guard bytes.count == 2 || bytes.count == 4 || bytes.count == 16 else { return nil }
     var (high, low): (UInt64, UInt64) = (0, 0)
-    for octet in bytes.reversed() { (high, low) = (high << 8 | low >> 56, low << 8 | UInt64(octet)) }
+    for byte in bytes.reversed() { (high, low) = (high << 8 | low >> 56, low << 8 | UInt64(byte)) }
     self = bytes.count == 16 ? Self(high: high, low: low) : Self(UInt32(truncatingIfNeeded: low))
   }
 
@@ -77,8 +77,8 @@ package struct UUID: Hashable, Sendable, CustomStringConvertible {
 
   /// The full text form, 36 characters in lower case.
   package var fullDescription: String {
-    let head = Hex.encode(high >> 32, octets: 4) + "-" + Hex.encode(high >> 16, octets: 2) + "-" + Hex.encode(high, octets: 2)
-    return head + "-" + Hex.encode(low >> 48, octets: 2) + "-" + Hex.encode(low, octets: 6)
+    let head = Hex.encode(high >> 32, bytes: 4) + "-" + Hex.encode(high >> 16, bytes: 2) + "-" + Hex.encode(high, bytes: 2)
+    return head + "-" + Hex.encode(low >> 48, bytes: 2) + "-" + Hex.encode(low, bytes: 6)
   }
 }
 

@@ -38,9 +38,9 @@ package struct AES128: Sendable {
 
 extension SIMD16<UInt8> {
   /// Creates a vector from the first 16 bytes of a sequence. Adds zeros at the end of a shorter sequence.
-  package init(padding octets: some Sequence<UInt8>) {
+  package init(padding bytes: some Sequence<UInt8>) {
     self.init()
-    for (index, octet) in zip(0..<16, octets) { self[index] = octet }
+    for (index, byte) in zip(0..<16, bytes) { self[index] = byte }
   }
 
   /// Creates the block of a number, the most significant byte first.

@@ -13,21 +13,21 @@ package enum CCM {
     _ ciphertext: some Collection<UInt8>, mic: some Collection<UInt8>, nonce: some Collection<UInt8>,
     additional: some Collection<UInt8> = EmptyCollection(), key: AES128
   ) -> [UInt8]? {
-    let lengthOctets = 15 - nonce.count
-    guard (2...8).contains(lengthOctets), (4...16).contains(mic.count), mic.count.isMultiple(of: 2), additional.count < 0xFF00,
-      lengthOctets > 3 || ciphertext.count < 1 << (8 * lengthOctets)
+    let lengthBytes = 15 - nonce.count
+    guard (2...8).contains(lengthBytes), (4...16).contains(mic.count), mic.count.isMultiple(of: 2), additional.count < 0xFF00,
+      lengthBytes > 3 || ciphertext.count < 1 << (8 * lengthBytes)
     else { return nil }
     // RFC 3610 §2.3: the key stream. Its first block encrypts the check.
-    func stream(_ counter: Int) -> AES128.Block { key.encrypt(block(UInt8(lengthOctets - 1), nonce, counter)) }
+    func stream(_ counter: Int) -> AES128.Block { key.encrypt(block(UInt8(lengthBytes - 1), nonce, counter)) }
     var message: [UInt8] = []
     message.reserveCapacity(ciphertext.count)
     var pad = AES128.Block()
-    for (index, octet) in ciphertext.enumerated() {
+    for (index, byte) in ciphertext.enumerated() {
       if index % 16 == 0 { pad = stream(index / 16 + 1) }
-      message.append(octet ^ pad[index % 16])
+      message.append(byte ^ pad[index % 16])
     }
     // §2.2: the check is a chain over the lengths, the additional data and the message.
-    let flags = UInt8(lengthOctets - 1) | UInt8(mic.count - 2) << 2 | (additional.isEmpty ? 0 : 0x40)
+    let flags = UInt8(lengthBytes - 1) | UInt8(mic.count - 2) << 2 | (additional.isEmpty ? 0 : 0x40)
     var chain = key.encrypt(block(flags, nonce, message.count))
     if !additional.isEmpty {
       let count = UInt16(truncatingIfNeeded: additional.count)
@@ -45,9 +45,9 @@ package enum CCM {
     return block
   }
 
-  private static func add(_ octets: [UInt8], to chain: inout AES128.Block, _ key: AES128) {
-    for start in stride(from: 0, to: octets.count, by: 16) {
-      chain = key.encrypt(chain ^ AES128.Block(padding: octets[start...].prefix(16)))
+  private static func add(_ bytes: [UInt8], to chain: inout AES128.Block, _ key: AES128) {
+    for start in stride(from: 0, to: bytes.count, by: 16) {
+      chain = key.encrypt(chain ^ AES128.Block(padding: bytes[start...].prefix(16)))
     }
   }
 }

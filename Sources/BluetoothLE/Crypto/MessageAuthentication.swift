@@ -30,7 +30,7 @@ package enum MessageAuthentication: Sendable, Equatable {
         return (0..<16).map { code[$0] }
       }
     }
-    func block(_ octets: [UInt8], _ start: Int) -> AES128.Block { AES128.Block(padding: octets.dropFirst(start)) }
+    func block(_ bytes: [UInt8], _ start: Int) -> AES128.Block { AES128.Block(padding: bytes.dropFirst(start)) }
     let mac = shim_mac_begin(block(key, 0), block(key, 16), block(key, 32), block(key, 48), Int32(key.count))
     guard mac != 0 else { return nil }
     var isWhole = true
@@ -38,7 +38,7 @@ package enum MessageAuthentication: Sendable, Equatable {
       isWhole = shim_mac_add(mac, block(message, start), Int32(min(16, message.count - start))) != 0
     }
     let result = shim_mac_end(mac)
-    guard isWhole, (1...32).contains(result.octets) else { return nil }
-    return (0..<Int(result.octets)).map { $0 < 16 ? result.first[$0] : result.second[$0 - 16] }
+    guard isWhole, (1...32).contains(result.bytes) else { return nil }
+    return (0..<Int(result.bytes)).map { $0 < 16 ? result.first[$0] : result.second[$0 - 16] }
   }
 }

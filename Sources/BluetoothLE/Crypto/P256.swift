@@ -25,12 +25,12 @@ package struct P256PublicKey: Hashable, Sendable {
   }
 
   fileprivate init(_ point: shim_p256_point) {
-    func octets(_ first: AES128.Block, _ second: AES128.Block) -> [UInt8] { (0..<32).map { $0 < 16 ? first[$0] : second[$0 - 16] } }
-    (x, y) = (octets(point.x0, point.x1), octets(point.y0, point.y1))
+    func bytes(_ first: AES128.Block, _ second: AES128.Block) -> [UInt8] { (0..<32).map { $0 < 16 ? first[$0] : second[$0 - 16] } }
+    (x, y) = (bytes(point.x0, point.x1), bytes(point.y0, point.y1))
   }
 
   fileprivate var point: shim_p256_point {
-    func block(_ octets: [UInt8], _ start: Int) -> AES128.Block { AES128.Block(padding: octets.dropFirst(start)) }
+    func block(_ bytes: [UInt8], _ start: Int) -> AES128.Block { AES128.Block(padding: bytes.dropFirst(start)) }
     return shim_p256_point(x0: block(x, 0), x1: block(x, 16), y0: block(y, 0), y1: block(y, 16), status: 0)
   }
 }
@@ -54,7 +54,7 @@ package struct P256KeyPair: Sendable {
     // A random number is out of range about once in 4 billion.
     for _ in 0..<8 {
       do throws(P256Error) {
-        self = try P256KeyPair(privateKey: random.octets(32))
+        self = try P256KeyPair(privateKey: random.bytes(32))
         return
       } catch {
         guard error == .invalidPrivateKey else { throw error }

@@ -8,18 +8,18 @@ package struct RandomSource: Sendable {
   package init(_ generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()) { self.generator = generator }
 
   /// Returns random bytes. Each number of the generator gives eight of them, least significant first.
-  package mutating func octets(_ count: Int) -> [UInt8] {
-    var octets: [UInt8] = []
-    while octets.count < count {
+  package mutating func bytes(_ count: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    while bytes.count < count {
       let number = generator.next()
-      for index in 0..<8 where octets.count < count { octets.append(UInt8(truncatingIfNeeded: number >> (8 * UInt64(index)))) }
+      for index in 0..<8 where bytes.count < count { bytes.append(UInt8(truncatingIfNeeded: number >> (8 * UInt64(index)))) }
     }
-    return octets
+    return bytes
   }
 
   /// Returns a random number of an unsigned type.
   package mutating func number<Number: FixedWidthInteger & UnsignedInteger>(_ type: Number.Type = Number.self) -> Number {
-    octets(Number.bitWidth / 8).reversed().reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
+    bytes(Number.bitWidth / 8).reversed().reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
   }
 
   /// Returns a random number below a limit, each with the same probability.

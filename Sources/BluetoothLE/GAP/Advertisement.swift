@@ -31,14 +31,14 @@ package struct Advertisement: Hashable, Sendable {
   // MARK: Single values
 
   /// The first byte of Flags: bit 0 limited discoverable, bit 1 general discoverable, bit 2 no BR/EDR. Nil without Flags.
-  package var flags: UInt8? { lastValue(of: ADType.flags, octets: 1).flatMap { bytes[$0].first } }
+  package var flags: UInt8? { lastValue(of: ADType.flags, bytes: 1).flatMap { bytes[$0].first } }
 
   /// The Tx Power Level in dBm, −127…127. Nil if the advertisement has none.
-  package var txPower: Int8? { lastValue(of: ADType.txPowerLevel, octets: 1).flatMap { bytes[$0].first.map(Int8.init(bitPattern:)) } }
+  package var txPower: Int8? { lastValue(of: ADType.txPowerLevel, bytes: 1).flatMap { bytes[$0].first.map(Int8.init(bitPattern:)) } }
 
   /// The Appearance: category in the upper 10 bits, subcategory in the lower 6. Nil if the advertisement has none.
   package var appearance: UInt16? {
-    lastValue(of: ADType.appearance, octets: 2).map { UInt16(bytes[$0.lowerBound]) | UInt16(bytes[$0.lowerBound + 1]) << 8 }
+    lastValue(of: ADType.appearance, bytes: 2).map { UInt16(bytes[$0.lowerBound]) | UInt16(bytes[$0.lowerBound + 1]) << 8 }
   }
 
   /// The bytes of the Local Name, possibly empty or not UTF-8. Nil if the advertisement has no name.
@@ -57,10 +57,10 @@ package struct Advertisement: Hashable, Sendable {
   /// - Returns: The address, and the offset of its first byte in the structure's data, counted from 0.
   package var leDeviceAddressPlace: (peer: PeerAddress, offset: Int)? {
     guard let range = lastValue(of: ADType.leDeviceAddress, where: { $0 == 7 }) else { return nil }
-    let octets = Array(bytes[range])
-    let typeIsFirst = octets[6] > 1 && octets[0] <= 1
-    let type = typeIsFirst ? octets[0] : octets[6]
-    guard let address = Address(bigEndian: (typeIsFirst ? octets.dropFirst() : octets.dropLast()).reversed()) else { return nil }
+    let bytes = Array(bytes[range])
+    let typeIsFirst = bytes[6] > 1 && bytes[0] <= 1
+    let type = typeIsFirst ? bytes[0] : bytes[6]
+    guard let address = Address(bigEndian: (typeIsFirst ? bytes.dropFirst() : bytes.dropLast()).reversed()) else { return nil }
     return (PeerAddress(address, type & 1 == 1 ? .random : .public), typeIsFirst ? 1 : 0)
   }
 
@@ -179,10 +179,10 @@ package struct Advertisement: Hashable, Sendable {
     return best
   }
 
-  private func lastValue(of type: UInt8, octets: Int) -> Range<Int>? { lastValue(of: type) { $0 >= octets } }
+  private func lastValue(of type: UInt8, bytes: Int) -> Range<Int>? { lastValue(of: type) { $0 >= bytes } }
 
   /// Finds the last value of an AD type whose length fits. A malformed value does not hide an earlier valid value.
-  private func lastValue(of type: UInt8, where fits: (_ octets: Int) -> Bool) -> Range<Int>? {
+  private func lastValue(of type: UInt8, where fits: (_ bytes: Int) -> Bool) -> Range<Int>? {
     var last: Range<Int>?
     for part in Walk(bytes: bytes) { if part.type == type, fits(part.data.count) { last = part.data } }
     return last

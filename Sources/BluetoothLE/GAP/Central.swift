@@ -94,8 +94,8 @@ package protocol Link: AnyObject, Sendable {
   /// Requests a PHY for transmitter and receiver (LE Set PHY). Returns the parameters in effect after the procedure.
   func requestPHY(_ phy: PHY) async throws -> LinkParameters
   /// Requests a data length (LE Set Data Length). Returns the parameters in effect after the procedure.
-  /// - Parameter octets: the largest link-layer payload in each packet, 27…251 bytes.
-  func requestDataLength(_ octets: Int) async throws -> LinkParameters
+  /// - Parameter bytes: the largest link-layer payload in each packet, 27…251 bytes.
+  func requestDataLength(_ bytes: Int) async throws -> LinkParameters
 
   /// Disconnects the link. Returns when the link is down, or after a few seconds. Idempotent. Works in a canceled task.
   func disconnect() async

@@ -28,12 +28,12 @@ package struct DataLength: Sendable, Equatable {
 
   /// Creates the data length for a largest payload, and computes the transmission time of that payload on a PHY.
   /// - Parameters:
-  ///   - octets: the largest payload in bytes, 27…251.
+  ///   - bytes: the largest payload in bytes, 27…251.
   ///   - phy: the PHY of the transmitter. Nil means unknown and counts as 1M.
   /// - Throws: GAPError.dataLengthOutOfRange.
-  package init(octets: Int, on phy: PHY?) throws(GAPError) {
-    guard Self.range.contains(octets) else { throw .dataLengthOutOfRange(octets) }
-    txOctets = UInt16(clamping: octets)
+  package init(bytes: Int, on phy: PHY?) throws(GAPError) {
+    guard Self.range.contains(bytes) else { throw .dataLengthOutOfRange(bytes) }
+    txOctets = UInt16(clamping: bytes)
     txTime =
       switch phy {
       // Preamble 1, access address 4, header 2, MIC 4, CRC 3 bytes, at 1 Mb/s. 2M takes half, but the peer may change to 1M at any time.

@@ -18,8 +18,8 @@ package struct ControllerInfo: Sendable, Equatable {
   package init() {}
 
   /// Sets the maximum payload in bytes and its time on air in µs, limited to the ranges of the specification.
-  package mutating func setDataLength(octets: UInt16, time: UInt16) {
-    (maxTxOctets, maxTxTime) = (min(251, max(27, octets)), min(17040, max(328, time)))
+  package mutating func setDataLength(bytes: UInt16, time: UInt16) {
+    (maxTxOctets, maxTxTime) = (min(251, max(27, bytes)), min(17040, max(328, time)))
   }
 
   /// The version of the Core Specification, for example `5.4`. Nil if blectl does not know the version number.

@@ -22,7 +22,7 @@ package enum Event: Sendable, Equatable {
   case leRemoteConnectionParameterRequest(
     handle: ConnectionHandle, intervalMin: ConnectionInterval, intervalMax: ConnectionInterval, latency: UInt16,
     supervisionTimeout: Centiseconds)
-  /// The LE Data Length Change event. Octets are payload bytes, and times are in µs.
+  /// The LE Data Length Change event. Bytes are payload bytes, and times are in µs.
   case leDataLengthChange(handle: ConnectionHandle, maxTxOctets: UInt16, maxTxTime: UInt16, maxRxOctets: UInt16, maxRxTime: UInt16)
   /// The LE Advertising Set Terminated event. `handle` is the link that the set led to, if the status is Success.
   /// `events` is the number of advertising events, if their maximum ended the set, otherwise 0.
@@ -146,7 +146,7 @@ package enum Event: Sendable, Equatable {
     case 0x10: self = .hardwareError(try reader.uint8("hardware code"))
     case 0x13:
       let count = Int(try reader.uint8("Number Of Completed Packets: count"))
-      self = .numberOfCompletedPackets(.init(octets: try reader.slice(4 * count, "completed packets")))
+      self = .numberOfCompletedPackets(.init(bytes: try reader.slice(4 * count, "completed packets")))
     case 0x3E: try self.init(leMeta: &reader)
     default: self = .other(code: code, reader.rest())
     }
@@ -195,8 +195,8 @@ package enum Event: Sendable, Equatable {
         writer.uint16(entry.count)
       }
       return 0x13
-    case .other(let code, let octets):
-      writer.append(octets)
+    case .other(let code, let bytes):
+      writer.append(bytes)
       return code
     case .leConnectionComplete(let complete):
       writer.uint8(complete.form.rawValue)
@@ -226,9 +226,9 @@ package enum Event: Sendable, Equatable {
       reports.encode(into: &writer)
     case .leAdvertisingSetTerminated(let status, let advertisingHandle, let handle, let events):
       writer.put(0x12 as UInt8, status, advertisingHandle, handle, events)
-    case .leOther(let subevent, let octets):
+    case .leOther(let subevent, let bytes):
       if let subevent { writer.uint8(subevent) }
-      writer.append(octets)
+      writer.append(bytes)
     }
     // An LE Meta event starts with its subevent code.
     return 0x3E
@@ -256,9 +256,9 @@ extension ByteReader {
   mutating func padded(_ what: StaticString) throws(MalformedPacket) -> [UInt8] {
     let position = offset
     let count = Int(try uint8(what))
-    let octets = try bytes(31, what)
+    let bytes = try bytes(31, what)
     guard count <= 31 else { throw MalformedPacket("\(what): length \(count)", at: position) }
-    return Array(octets.prefix(count))
+    return Array(bytes.prefix(count))
   }
 
   mutating func handle() throws(MalformedPacket) -> ConnectionHandle { ConnectionHandle(try uint16("connection handle")) }
@@ -282,17 +282,17 @@ extension ByteWriter {
   }
 
   /// Writes the number of bytes as one byte, and the first 31 bytes, padded with zeros.
-  mutating func padded(_ octets: [UInt8]) {
-    let octets = octets.prefix(31)
-    uint8(UInt8(octets.count))
-    append(octets)
-    append(repeatElement(0, count: 31 - octets.count))
+  mutating func padded(_ bytes: [UInt8]) {
+    let bytes = bytes.prefix(31)
+    uint8(UInt8(bytes.count))
+    append(bytes)
+    append(repeatElement(0, count: 31 - bytes.count))
   }
 
   /// Writes the number of bytes as one byte, and at most the first 255 bytes.
-  mutating func counted(_ octets: [UInt8]) {
-    uint8(UInt8(clamping: octets.count))
-    append(octets.prefix(255))
+  mutating func counted(_ bytes: [UInt8]) {
+    uint8(UInt8(clamping: bytes.count))
+    append(bytes.prefix(255))
   }
 }
 
@@ -403,9 +403,9 @@ extension Event {
     /// The entries of one Number Of Completed Packets event, as a view of the received bytes.
     package struct List: Sendable, Equatable, RandomAccessCollection, ExpressibleByArrayLiteral {
       /// The received bytes of the entries, four bytes per entry.
-      private let octets: ArraySlice<UInt8>
+      private let bytes: ArraySlice<UInt8>
 
-      init(octets: ArraySlice<UInt8>) { self.octets = octets }
+      init(bytes: ArraySlice<UInt8>) { self.bytes = bytes }
 
       package init(arrayLiteral entries: CompletedPackets...) {
         var writer = ByteWriter()
@@ -413,17 +413,17 @@ extension Event {
           writer.handle(entry.handle)
           writer.uint16(entry.count)
         }
-        octets = writer.bytes[...]
+        bytes = writer.bytes[...]
       }
 
       package var startIndex: Int { 0 }
-      package var endIndex: Int { octets.count / 4 }
+      package var endIndex: Int { bytes.count / 4 }
 
       package subscript(index: Int) -> CompletedPackets {
-        let at = octets.startIndex + 4 * index
+        let at = bytes.startIndex + 4 * index
         return CompletedPackets(
-          handle: ConnectionHandle(UInt16(octets[at]) | UInt16(octets[at + 1]) << 8),
-          count: UInt16(octets[at + 2]) | UInt16(octets[at + 3]) << 8)
+          handle: ConnectionHandle(UInt16(bytes[at]) | UInt16(bytes[at + 1]) << 8),
+          count: UInt16(bytes[at + 2]) | UInt16(bytes[at + 3]) << 8)
       }
 
       package static func == (one: Self, other: Self) -> Bool { one.elementsEqual(other) }

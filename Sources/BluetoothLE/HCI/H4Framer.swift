@@ -14,13 +14,13 @@ package struct H4Framer: Sendable {
   /// The number of stored bytes. A caller that empties the framer with `next` limits it to one packet (65,540 bytes) and the last append.
   package var count: Int { buffer.count - start }
 
-  package mutating func append(_ octets: some Collection<UInt8>) {
+  package mutating func append(_ bytes: some Collection<UInt8>) {
     guard failure == nil else { return }
     if start > 0 {
       buffer.removeFirst(start)
       start = 0
     }
-    buffer.append(contentsOf: octets)
+    buffer.append(contentsOf: bytes)
   }
 
   /// Returns the next whole packet with its indicator. Nil if the framer needs more bytes.
@@ -48,23 +48,23 @@ package struct H4Framer: Sendable {
   /// Returns the length of the next packet in bytes, with its indicator. Nil if the packet is incomplete.
   private mutating func nextLength() throws(MalformedPacket) -> Int? {
     if let failure { throw failure }
-    guard let indicator = octet(0) else { return nil }
+    guard let indicator = byte(0) else { return nil }
     let length: Int
     switch indicator {
     case Packet.commandIndicator where sender == .hostToController:
-      guard let octets = octet(3) else { return nil }
-      length = 4 + Int(octets)
+      guard let bytes = byte(3) else { return nil }
+      length = 4 + Int(bytes)
     case Packet.eventIndicator where sender == .controllerToHost:
-      guard let octets = octet(2) else { return nil }
-      length = 3 + Int(octets)
+      guard let bytes = byte(2) else { return nil }
+      length = 3 + Int(bytes)
     case Packet.synchronousIndicator:
-      guard let octets = octet(3) else { return nil }
-      length = 4 + Int(octets)
+      guard let bytes = byte(3) else { return nil }
+      length = 4 + Int(bytes)
     case Packet.aclIndicator, Packet.isochronousIndicator:
-      guard let low = octet(3), let high = octet(4) else { return nil }
+      guard let low = byte(3), let high = byte(4) else { return nil }
       // Isochronous lengths have 14 bits. The other two are reserved.
-      let octets = Int(low) | Int(high) << 8
-      length = 5 + (indicator == Packet.isochronousIndicator ? octets & 0x3FFF : octets)
+      let bytes = Int(low) | Int(high) << 8
+      length = 5 + (indicator == Packet.isochronousIndicator ? bytes & 0x3FFF : bytes)
     default:
       let lost = MalformedPacket("H4: unknown packet type 0x\(Hex.encode(indicator)), synchronization lost", at: total)
       failure = lost
@@ -75,5 +75,5 @@ package struct H4Framer: Sendable {
     return count >= length ? length : nil
   }
 
-  private func octet(_ index: Int) -> UInt8? { index < count ? buffer[start + index] : nil }
+  private func byte(_ index: Int) -> UInt8? { index < count ? buffer[start + index] : nil }
 }

@@ -11,19 +11,19 @@ package enum LinkPacket {
   ]
 
   /// Returns the byte offset of the connection handle in an event or in ACL data. Nil if the packet concerns no link.
-  package static func handleOffset(_ octets: [UInt8]) -> Int? {
-    guard octets.count >= 3 else { return nil }
+  package static func handleOffset(_ bytes: [UInt8]) -> Int? {
+    guard bytes.count >= 3 else { return nil }
     let offset: Int?
-    switch octets[0] {
+    switch bytes[0] {
     case Packet.aclIndicator: offset = 1
     case Packet.eventIndicator:
-      switch octets[1] {
+      switch bytes[1] {
       // Disconnection Complete, Encryption Change, Read Remote Version Complete, Encryption Key Refresh, Encryption Change v2.
       case 0x05, 0x08, 0x0C, 0x30, 0x59: offset = 4
       // Authenticated Payload Timeout Expired.
       case 0x57: offset = 3
-      case 0x3E where octets.count >= 4:
-        switch octets[3] {
+      case 0x3E where bytes.count >= 4:
+        switch bytes[3] {
         case 0x01, 0x0A, 0x29, 0x03, 0x04, 0x0C, 0x21, 0x23: offset = 5
         case 0x05, 0x06, 0x07, 0x14, 0x20: offset = 4
         default: offset = nil
@@ -32,18 +32,18 @@ package enum LinkPacket {
       }
     default: offset = nil
     }
-    return offset.flatMap { $0 + 2 <= octets.count ? $0 : nil }
+    return offset.flatMap { $0 + 2 <= bytes.count ? $0 : nil }
   }
 
-  package static func handle(_ octets: [UInt8]) -> ConnectionHandle? {
-    handleOffset(octets).map { ConnectionHandle(octets.uint16(at: $0)) }
+  package static func handle(_ bytes: [UInt8]) -> ConnectionHandle? {
+    handleOffset(bytes).map { ConnectionHandle(bytes.uint16(at: $0)) }
   }
 
   /// Returns the connection handle that a command concerns. Nil for other commands and other packets.
-  package static func handle(ofCommand octets: [UInt8]) -> ConnectionHandle? {
-    guard octets.count >= 6, octets[0] == Packet.commandIndicator, commands.contains(Opcode(rawValue: octets.uint16(at: 1))) else {
+  package static func handle(ofCommand bytes: [UInt8]) -> ConnectionHandle? {
+    guard bytes.count >= 6, bytes[0] == Packet.commandIndicator, commands.contains(Opcode(rawValue: bytes.uint16(at: 1))) else {
       return nil
     }
-    return ConnectionHandle(octets.uint16(at: 4))
+    return ConnectionHandle(bytes.uint16(at: 4))
   }
 }

@@ -6,7 +6,7 @@ package struct Opcode: RawRepresentable, Hashable, Sendable, CustomStringConvert
   /// The specification's name of the command, or "HCI command" for a received opcode.
   package let name: String
   /// The byte and bit in the Supported Commands, each from 0 (Vol 4 Part E §6.27). Nil if the field has no bit for the command.
-  let supportedBit: (octet: Int, bit: Int)?
+  let supportedBit: (byte: Int, bit: Int)?
 
   package init(rawValue: UInt16) {
     self.rawValue = rawValue
@@ -16,7 +16,7 @@ package struct Opcode: RawRepresentable, Hashable, Sendable, CustomStringConvert
 
   /// Declares the opcode of a command.
   /// - Parameter bit: The byte (0…63) and bit (0…7) in the Supported Commands. Nil if the field has no bit for the command.
-  init(_ rawValue: UInt16, _ name: String, bit: (octet: Int, bit: Int)?) {
+  init(_ rawValue: UInt16, _ name: String, bit: (byte: Int, bit: Int)?) {
     self.rawValue = rawValue
     self.name = name
     supportedBit = bit

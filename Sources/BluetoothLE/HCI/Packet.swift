@@ -5,8 +5,8 @@ package enum Packet: Sendable, Equatable {
   case command(CommandPacket)
   case event(Event)
   case acl(ACLData)
-  /// A packet of synchronous or isochronous data, or with an unknown indicator. `octets` are the bytes after the indicator.
-  case unknown(indicator: UInt8, octets: [UInt8])
+  /// A packet of synchronous or isochronous data, or with an unknown indicator. `bytes` are the bytes after the indicator.
+  case unknown(indicator: UInt8, bytes: [UInt8])
 
   package static let commandIndicator: UInt8 = 0x01
   package static let aclIndicator: UInt8 = 0x02
@@ -16,14 +16,14 @@ package enum Packet: Sendable, Equatable {
 
   /// Parses a packet in H4 form.
   /// - Throws: `MalformedPacket` for missing or remaining bytes, and for malformed event parameters.
-  package init(_ octets: [UInt8]) throws(MalformedPacket) {
-    var reader = ByteReader(octets)
+  package init(_ bytes: [UInt8]) throws(MalformedPacket) {
+    var reader = ByteReader(bytes)
     let indicator = try reader.uint8("HCI packet: indicator")
     switch indicator {
     case Self.commandIndicator: self = .command(try CommandPacket(parsing: &reader))
     case Self.eventIndicator: self = .event(try Event(parsing: &reader))
     case Self.aclIndicator: self = .acl(try ACLData(parsing: &reader))
-    default: self = .unknown(indicator: indicator, octets: reader.rest())
+    default: self = .unknown(indicator: indicator, bytes: reader.rest())
     }
   }
 }

@@ -22,12 +22,12 @@ extension ReturnParameters {
   package static var answeringEvent: AnsweringEvent { .commandComplete }
 
   /// Decodes return parameters that start with the status.
-  /// - Parameter octets: The return parameters of a Command Complete event.
+  /// - Parameter bytes: The return parameters of a Command Complete event.
   /// - Returns: The parameters after the status, or a failure with a status other than Success.
-  package static func decode(_ octets: [UInt8]) throws(MalformedPacket) -> Result<Self, ControllerErrorCode> {
-    guard let status = octets.first else { throw MalformedPacket("no status", at: 0) }
+  package static func decode(_ bytes: [UInt8]) throws(MalformedPacket) -> Result<Self, ControllerErrorCode> {
+    guard let status = bytes.first else { throw MalformedPacket("no status", at: 0) }
     guard status == 0 else { return .failure(ControllerErrorCode(rawValue: status)) }
-    var reader = ByteReader(octets[1...])
+    var reader = ByteReader(bytes[1...])
     return .success(try Self(parsing: &reader))
   }
 }

@@ -148,9 +148,9 @@ final class Controller {
       // An error also answers a command that expects Command Complete.
       if let id = queue.status(.init(status: .unknownCommand, opcode: opcode)) { settle(id, .failure(error)) }
       pump()
-    case .received(let octets):
+    case .received(let bytes):
       do throws(MalformedPacket) {
-        switch try Packet(octets) {
+        switch try Packet(bytes) {
         case .event(let event): handle(event)
         case .acl(let data): onData?(data)
         case .command, .unknown: malformed &+= 1
@@ -197,9 +197,9 @@ final class Controller {
 
   private func settle(_ id: Int, _ answer: Result<[UInt8], any Error>) { pending.removeValue(forKey: id)?.then(answer) }
 
-  private static func decode<R: ReturnParameters>(_: R.Type, _ octets: [UInt8], _ opcode: Opcode, _ name: String) -> Result<R, any Error> {
+  private static func decode<R: ReturnParameters>(_: R.Type, _ bytes: [UInt8], _ opcode: Opcode, _ name: String) -> Result<R, any Error> {
     do throws(MalformedPacket) {
-      return try R.decode(octets).mapError { ControllerError(name, .refused(opcode, $0)) }
+      return try R.decode(bytes).mapError { ControllerError(name, .refused(opcode, $0)) }
     } catch {
       return .failure(ControllerError(name, .unreadable(opcode, error)))
     }

@@ -247,7 +247,7 @@ extension Host {
     guard info.leFeatures.contains(.dataLengthExtension) else { return }
     (info.maxTxOctets, info.maxTxTime) = (251, 2120)
     if info.supported.contains(LEReadMaximumDataLength.self), let most = try await ask(LEReadMaximumDataLength()) {
-      info.setDataLength(octets: most.txOctets, time: most.txTime)
+      info.setDataLength(bytes: most.txOctets, time: most.txTime)
     }
     if info.supported.contains(LEWriteSuggestedDefaultDataLength.self) {
       _ = try await ask(LEWriteSuggestedDefaultDataLength(txOctets: info.maxTxOctets, txTime: info.maxTxTime))

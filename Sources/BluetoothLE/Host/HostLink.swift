@@ -73,8 +73,8 @@ package final class HostLink: Link {
     return procedures.state.parameters
   }
 
-  package func requestDataLength(_ octets: Int) async throws -> LinkParameters {
-    try await procedures.requestDataLength(octets)
+  package func requestDataLength(_ bytes: Int) async throws -> LinkParameters {
+    try await procedures.requestDataLength(bytes)
     return procedures.state.parameters
   }
 

@@ -14,7 +14,7 @@ package struct SendQueue {
     let handle: ConnectionHandle
     var fragments: Deque<(length: Int, isStart: Bool)> = []
     /// The bytes of all waiting fragments, from index `taken` on.
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     var taken = 0
     var inFlight = 0
     /// The number of uncompleted fragments of each uncompleted frame, in sending order.
@@ -22,8 +22,8 @@ package struct SendQueue {
 
     /// Frees the memory of the taken bytes if no byte waits or at least 4096 bytes are taken.
     mutating func makeRoom() {
-      guard taken == octets.count || taken >= 4096 else { return }
-      if taken == octets.count { octets.removeAll(keepingCapacity: true) } else { octets.removeFirst(taken) }
+      guard taken == bytes.count || taken >= 4096 else { return }
+      if taken == bytes.count { bytes.removeAll(keepingCapacity: true) } else { bytes.removeFirst(taken) }
       taken = 0
     }
   }
@@ -56,7 +56,7 @@ package struct SendQueue {
   package mutating func add(_ channel: ChannelIdentifier, _ payload: [UInt8], to handle: ConnectionHandle) {
     guard let index = lines.firstIndex(where: { $0.handle == handle }) else { return }
     lines[index].makeRoom()
-    let count = L2CAPFrame.append(channel, payload, to: &lines[index].octets)
+    let count = L2CAPFrame.append(channel, payload, to: &lines[index].bytes)
     for start in stride(from: 0, to: count, by: length) { lines[index].fragments.append((min(length, count - start), start == 0)) }
     lines[index].frames.append((count + length - 1) / length)
   }
@@ -87,7 +87,7 @@ package struct SendQueue {
       lines[index].taken += fragment.length
       ACLData.write(
         lines[index].handle, fragment.isStart ? .firstNonFlushable : .continuing,
-        lines[index].octets[start..<start + fragment.length], to: &packet)
+        lines[index].bytes[start..<start + fragment.length], to: &packet)
       return true
     }
     return false

@@ -134,19 +134,19 @@ package final class LinkProcedures {
   }
 
   /// Performs the Data Length Update Procedure (Vol 6 Part B §5.1.9).
-  /// - Parameter octets: the requested payload, 27 to 251 bytes. A smaller payload in effect is not an error.
+  /// - Parameter bytes: the requested payload, 27 to 251 bytes. A smaller payload in effect is not an error.
   /// - Throws: the errors of `requestInterval`.
-  package func requestDataLength(_ octets: Int) async throws {
+  package func requestDataLength(_ bytes: Int) async throws {
     // Check this before sending a command.
-    _ = try DataLength(octets: octets, on: nil)
+    _ = try DataLength(bytes: bytes, on: nil)
     if let ended { throw ended }
     guard try await controller.supports(LESetDataLength.self) else {
-      throw GAPError.unsupported(adapter: controller.name, .dataLength(octets))
+      throw GAPError.unsupported(adapter: controller.name, .dataLength(bytes))
     }
     try await learnPHY()
-    let wanted = try DataLength(octets: octets, on: state.parameters.phy)
+    let wanted = try DataLength(bytes: bytes, on: state.parameters.phy)
     // Nothing would change, and no event would follow.
-    if state.parameters.maxTxOctets == octets || !(state.remoteFeatures?.contains(.dataLengthExtension) ?? true) { return }
+    if state.parameters.maxTxOctets == bytes || !(state.remoteFeatures?.contains(.dataLengthExtension) ?? true) { return }
     let change = dataLengthChanged.next()
     try await controller.perform(LESetDataLength(handle: handle, txOctets: wanted.txOctets, txTime: wanted.txTime))
     // The event follows only a change.

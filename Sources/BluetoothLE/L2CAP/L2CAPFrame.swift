@@ -11,30 +11,30 @@ package struct L2CAPFrame: Sendable, Equatable {
 
   /// The encoded frame: length, channel, payload. Contains at most 65,535 bytes of payload, the maximum of the length field.
   package var encoded: [UInt8] {
-    var octets: [UInt8] = []
-    octets.reserveCapacity(min(payload.count, 0xFFFF) + Self.headerLength)
-    Self.append(channel, payload, to: &octets)
-    return octets
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(min(payload.count, 0xFFFF) + Self.headerLength)
+    Self.append(channel, payload, to: &bytes)
+    return bytes
   }
 
   /// Appends an encoded frame with the given channel and payload.
   /// - Returns: the number of appended bytes.
   @discardableResult
-  package static func append(_ channel: ChannelIdentifier, _ payload: [UInt8], to octets: inout [UInt8]) -> Int {
+  package static func append(_ channel: ChannelIdentifier, _ payload: [UInt8], to bytes: inout [UInt8]) -> Int {
     let payload = payload.prefix(0xFFFF)
-    octets.append(UInt8(truncatingIfNeeded: payload.count))
-    octets.append(UInt8(truncatingIfNeeded: payload.count >> 8))
-    octets.append(UInt8(truncatingIfNeeded: channel.rawValue))
-    octets.append(UInt8(truncatingIfNeeded: channel.rawValue >> 8))
-    octets.append(contentsOf: payload)
+    bytes.append(UInt8(truncatingIfNeeded: payload.count))
+    bytes.append(UInt8(truncatingIfNeeded: payload.count >> 8))
+    bytes.append(UInt8(truncatingIfNeeded: channel.rawValue))
+    bytes.append(UInt8(truncatingIfNeeded: channel.rawValue >> 8))
+    bytes.append(contentsOf: payload)
     return headerLength + payload.count
   }
 
   /// Splits the encoded frame for a controller's buffers (Vol 3 Part A §7.2.1). Fragment 0 starts the frame, later fragments continue it.
   /// - Parameter length: the maximum size of a fragment in bytes, at least 1.
   package func fragments(length: Int) -> [[UInt8]] {
-    let octets = encoded
+    let bytes = encoded
     let length = max(1, length)
-    return stride(from: 0, to: octets.count, by: length).map { Array(octets[$0..<min($0 + length, octets.count)]) }
+    return stride(from: 0, to: bytes.count, by: length).map { Array(bytes[$0..<min($0 + length, bytes.count)]) }
   }
 }

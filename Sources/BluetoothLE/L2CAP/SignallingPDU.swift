@@ -85,14 +85,14 @@ package enum SignallingPDU: Sendable, Equatable {
         data.uint16(value)
       }
     case .connectionParameterUpdateResponse(_, let isAccepted): data.uint16(isAccepted ? 0 : 1)
-    case .other(_, _, let octets): data.append(octets)
+    case .other(_, _, let bytes): data.append(bytes)
     }
-    let octets = data.bytes.prefix(0xFFFF)
-    var writer = ByteWriter(capacity: octets.count + 4)
+    let bytes = data.bytes.prefix(0xFFFF)
+    var writer = ByteWriter(capacity: bytes.count + 4)
     writer.uint8(code)
     writer.uint8(identifier)
-    writer.uint16(UInt16(octets.count))
-    writer.append(octets)
+    writer.uint16(UInt16(bytes.count))
+    writer.append(bytes)
     return writer.bytes
   }
 }

@@ -156,7 +156,7 @@ extension BluetoothError {
     case .unknownProperties(let attribute): (.invalidArgument, "The properties of \(attribute) are unknown. Name it by its UUID.")
     case .notWritable(let attribute): (.unsupported, "\(attribute) is not writable.")
     case .nothingToSend(let place, _): (.invalidArgument, "The file has no bytes from byte \(place) on.")
-    case .noCount, .otherOctets: (.protocolViolation, "The device's report does not fit the file.")
+    case .noCount, .otherBytes: (.protocolViolation, "The device's report does not fit the file.")
     }
   }
 

@@ -5,8 +5,8 @@ import BluetoothLEText
 package enum DecodedText {
   /// Returns the value as text without trailing NULs. Returns nil if the value is not printable UTF-8.
   package static func plain(_ value: [UInt8]) -> String? {
-    let octets = DisplayText.withoutTrailingNULs(value)
-    return DisplayText.isPrintable(octets) ? String(decoding: octets, as: UTF8.self) : nil
+    let bytes = DisplayText.withoutTrailingNULs(value)
+    return DisplayText.isPrintable(bytes) ? String(decoding: bytes, as: UTF8.self) : nil
   }
 
   /// Returns the meaning of a value. Returns nil for plain text, and for an unknown type without a presentation format.
@@ -38,7 +38,7 @@ package enum DecodedText {
 
   package static func sentence(_ mismatch: ValueMismatch) -> String {
     switch mismatch {
-    case .tooShort(let field, let octets): "\(octets.counted("byte")), too few for \(field)"
+    case .tooShort(let field, let bytes): "\(bytes.counted("byte")), too few for \(field)"
     case .tooLong(let count): "\(count.counted("byte")) too many"
     case .notText(let field): "\(field) is not UTF-8"
     case .notADate(let field): "\(field) is not a date"
@@ -88,7 +88,7 @@ package enum DecodedText {
   private static func isMeasured(_ field: DecodedField) -> Bool {
     switch field.content {
     case .number, .real, .noNumber: field.unit != nil
-    case .numbers, .choice, .flags, .text, .uuid, .date, .octets, .identifier: false
+    case .numbers, .choice, .flags, .text, .uuid, .date, .bytes, .identifier: false
     }
   }
 
@@ -111,7 +111,7 @@ package enum DecodedText {
     case .text(let text): "\"\(DisplayText.escape(text))\""
     case .uuid(let uuid): CharacteristicDescription.unit(uuid) ?? AssignedNumbers.name(of: uuid).map { "\(uuid) \($0)" } ?? uuid.description
     case .date(let date): date
-    case .octets(let octets), .identifier(let octets): Hex.encode(octets)
+    case .bytes(let bytes), .identifier(let bytes): Hex.encode(bytes)
     }
   }
 

@@ -61,7 +61,7 @@ extension RemoteCharacteristic {
         }
         plan.reconnection = device.reconnection
         let observer = ProgressObserver(queue, total: bytes.count)
-        let delivery = FileDelivery(plan, OctetArray(bytes), observer, observer)
+        let delivery = FileDelivery(plan, ByteArray(bytes), observer, observer)
         let request = LinkRequest(.address(device.peripheral.peer.address, device.peripheral.peer.type))
         let verdict = try await device.present { connection in
           try await delivery.run(PresentLinks(device.adapter.session, connection, device.lifeline), request)

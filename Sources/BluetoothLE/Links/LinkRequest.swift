@@ -78,7 +78,7 @@ package enum LinkParameter: Sendable, Equatable {
   @LoopActor
   func request(of link: any Link) async throws -> LinkParameter? {
     switch self {
-    case .dataLength(let octets): try await link.requestDataLength(octets).maxTxOctets.map { .dataLength($0) }
+    case .dataLength(let bytes): try await link.requestDataLength(bytes).maxTxOctets.map { .dataLength($0) }
     case .phy(let phy): try await link.requestPHY(phy).phy.map { .phy($0) }
     case .interval(let interval): try await link.requestInterval(interval).interval.map { .interval($0) }
     }

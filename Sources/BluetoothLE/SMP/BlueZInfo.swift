@@ -52,10 +52,10 @@ package enum BlueZInfo {
 
   private static func key(_ group: Group) throws(Fault) -> UInt128 {
     guard let key = group["Key"] else { throw Fault(line: nil, reason: "Key: missing") }
-    guard let octets = Hex.decode(String(key.value)), octets.count == 16 else {
+    guard let bytes = Hex.decode(String(key.value)), bytes.count == 16 else {
       throw Fault(line: key.line, reason: "Key: Expected 32 hex digits")
     }
-    return octets.reversed().reduce(0) { $0 << 8 | UInt128($1) }
+    return bytes.reversed().reduce(0) { $0 << 8 | UInt128($1) }
   }
 
   /// Returns nil for a key of the debug key pair, which everybody knows.

@@ -59,7 +59,7 @@ package struct PairingFeatures: Hashable, Sendable {
   package var responderKeys: KeyDistribution
 
   /// The six bytes after the code of the PDU.
-  var octets: [UInt8] {
+  var bytes: [UInt8] {
     [
       ioCapability.rawValue, hasOOBData ? 1 : 0, authentication.rawValue, maximumKeySize, initiatorKeys.rawValue, responderKeys.rawValue,
     ]
@@ -69,5 +69,5 @@ package struct PairingFeatures: Hashable, Sendable {
   var checked: UInt32 { UInt32(authentication.rawValue) << 16 | (hasOOBData ? 0x100 : 0) | UInt32(ioCapability.rawValue) }
 
   /// The whole PDU as the number that a confirm value of LE legacy pairing covers.
-  func number(code: UInt8) -> UInt64 { ([code] + octets).reversed().reduce(0) { $0 << 8 | UInt64($1) } }
+  func number(code: UInt8) -> UInt64 { ([code] + bytes).reversed().reduce(0) { $0 << 8 | UInt64($1) } }
 }

@@ -88,10 +88,10 @@ package enum PairingPDU: Equatable, Sendable {
     var writer = ByteWriter(capacity: 65)
     writer.uint8(code)
     switch self {
-    case .pairingRequest(let features), .pairingResponse(let features): writer.append(features.octets)
+    case .pairingRequest(let features), .pairingResponse(let features): writer.append(features.bytes)
     case .confirm(let value), .random(let value), .encryptionInformation(let value), .identityInformation(let value),
       .signingInformation(let value), .dhKeyCheck(let value):
-      writer.append(value.octets.reversed())
+      writer.append(value.bytes.reversed())
     case .failed(let reason): writer.uint8(reason.rawValue)
     case .centralIdentification(let ediv, let rand):
       writer.uint16(ediv)

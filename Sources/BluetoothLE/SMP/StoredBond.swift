@@ -34,11 +34,11 @@ package struct StoredBond: Equatable, Sendable {
   package func write(_ json: inout RecordWriter) {
     describe(in: &json)
     if case .passkeyEntry(let role) = bond.method { json.string("displayed_by", role.map(\.name)) }
-    json.string("irk", bond.irk.map { Hex.encode($0.octets) })
+    json.string("irk", bond.irk.map { Hex.encode($0.bytes) })
     json.objects("keys", bond.keys) { json, key in
-      json.hex("key", key.key.octets)
+      json.hex("key", key.key.bytes)
       json.integer("ediv", Int(key.ediv))
-      json.hex("rand", key.rand, octets: 8)
+      json.hex("rand", key.rand, bytes: 8)
       json.string("role", key.role?.name)
     }
   }

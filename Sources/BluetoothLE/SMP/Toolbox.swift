@@ -53,7 +53,7 @@ package enum Toolbox {
   {
     let salt: UInt128 = 0x6C88_8391_AAF5_A538_6037_0BDB_5A60_83BE
     let t = code(salt, w)
-    func key(_ counter: UInt8) -> UInt128 { code(t, [counter], Array("btle".utf8), n1.octets, n2.octets, a1.octets, a2.octets, [1, 0]) }
+    func key(_ counter: UInt8) -> UInt128 { code(t, [counter], Array("btle".utf8), n1.bytes, n2.bytes, a1.bytes, a2.bytes, [1, 0]) }
     return (key(0), key(1))
   }
 
@@ -70,7 +70,7 @@ package enum Toolbox {
     w: UInt128, n1: UInt128, n2: UInt128, r: UInt128, ioCapabilities: UInt32, a1: PeerAddress, a2: PeerAddress
   ) -> UInt128 {
     let capabilities = [16, 8, 0].map { UInt8(truncatingIfNeeded: ioCapabilities >> $0) }
-    return code(w, n1.octets, n2.octets, r.octets, capabilities, a1.octets, a2.octets)
+    return code(w, n1.bytes, n2.bytes, r.bytes, capabilities, a1.bytes, a2.bytes)
   }
 
   /// Computes the number that users compare (g2, §2.2.9). Its last six decimal digits are displayed.
@@ -80,7 +80,7 @@ package enum Toolbox {
   ///   - x: The initiator's random number.
   ///   - y: The responder's random number.
   package static func g2(u: [UInt8], v: [UInt8], x: UInt128, y: UInt128) -> UInt32 {
-    UInt32(truncatingIfNeeded: code(x, u, v, y.octets))
+    UInt32(truncatingIfNeeded: code(x, u, v, y.bytes))
   }
 
   private static func code(_ key: UInt128, _ parts: [UInt8]...) -> UInt128 {
@@ -90,7 +90,7 @@ package enum Toolbox {
 
 extension UInt128 {
   /// The 16 bytes of the number, most significant first.
-  var octets: [UInt8] { (0..<16).map { UInt8(truncatingIfNeeded: self >> (120 - 8 * UInt128($0))) } }
+  var bytes: [UInt8] { (0..<16).map { UInt8(truncatingIfNeeded: self >> (120 - 8 * UInt128($0))) } }
 
   /// Returns the key with zeros in place of its most significant bytes (Vol 3 Part H §2.3.4).
   /// - Parameter size: The size of the key in bytes.
@@ -102,5 +102,5 @@ extension PeerAddress {
   var typeBit: UInt8 { type == .random ? 1 : 0 }
 
   /// The type and the address in 7 bytes, most significant first.
-  fileprivate var octets: [UInt8] { [typeBit] + address.bigEndianBytes }
+  fileprivate var bytes: [UInt8] { [typeBit] + address.bigEndianBytes }
 }

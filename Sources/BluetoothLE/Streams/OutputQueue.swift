@@ -17,7 +17,7 @@ package struct OutputQueue {
   package var isEmpty: Bool { lengths.isEmpty }
   package var count: Int { lengths.count }
   /// The number of remaining bytes of all packets.
-  package var octets: Int { memory.count - taken }
+  package var bytes: Int { memory.count - taken }
 
   /// The remaining bytes of the first packet. Nil if the queue is empty.
   package var front: ArraySlice<UInt8>? { lengths.first.map { memory[taken..<taken + $0] } }
@@ -27,7 +27,7 @@ package struct OutputQueue {
 
   package mutating func append(_ packet: [UInt8]) {
     // Remove the taken bytes if there are at least as many as bytes to move.
-    if taken > 4096, taken >= octets {
+    if taken > 4096, taken >= bytes {
       memory.removeFirst(taken)
       taken = 0
     }
@@ -35,9 +35,9 @@ package struct OutputQueue {
     memory.append(contentsOf: packet)
   }
 
-  /// Removes `octets` bytes, which the kernel took, from the front of the queue.
-  package mutating func removeFirst(_ octets: Int) {
-    var left = min(max(0, octets), self.octets)
+  /// Removes `bytes` bytes, which the kernel took, from the front of the queue.
+  package mutating func removeFirst(_ bytes: Int) {
+    var left = min(max(0, bytes), self.bytes)
     taken += left
     while let first = lengths.first, first <= left {
       left -= first

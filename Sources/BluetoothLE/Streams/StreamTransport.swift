@@ -56,13 +56,13 @@ package final class StreamTransport: HostTransport {
   package func send(_ packet: [UInt8]) {
     guard !isOver, ending == nil else { return }
     unsent.append(packet)
-    if unsent.octets >= Self.batch { return flush() }
+    if unsent.bytes >= Self.batch { return flush() }
     if !isBlocked { turnEnd.request() }
   }
 
   package var backlog: Int {
     if turnEnd.isDue { flush() }
-    return unsent.octets
+    return unsent.bytes
   }
 
   package func close() {
@@ -80,7 +80,7 @@ package final class StreamTransport: HostTransport {
 
   private func updateWatch() {
     guard !isOver, ending == nil else { return }
-    let interest = Interest(isReading: handler != nil && unsent.octets <= backlogLimit, isWriting: isBlocked)
+    let interest = Interest(isReading: handler != nil && unsent.bytes <= backlogLimit, isWriting: isBlocked)
     if watch.set(interest) { return }
     watch.open(descriptor.rawValue, interest, flush: { [weak self] in self?.flush() }, receive: { [weak self] in self?.receive() })
   }

@@ -18,9 +18,9 @@ package struct SocketAddress: Equatable {
 
   /// Returns the address of a UNIX socket. Nil if the path is empty, has over 107 bytes or contains a zero byte.
   package static func unix(_ path: String) -> Self? {
-    let octets = Array(path.utf8)
-    guard !octets.isEmpty, octets.count <= 107, !octets.contains(0) else { return nil }
-    return Self(bytes: [UInt8(AF_UNIX), 0] + octets + [0])
+    let bytes = Array(path.utf8)
+    guard !bytes.isEmpty, bytes.count <= 107, !bytes.contains(0) else { return nil }
+    return Self(bytes: [UInt8(AF_UNIX), 0] + bytes + [0])
   }
 }
 
@@ -122,12 +122,12 @@ extension SystemCall {
   }
 
   /// Raises the receive buffer of a socket to a size in bytes, or as far as the system permits. The kernel doubles the number.
-  package static func raiseReceiveBuffer(_ descriptor: Int32, to octets: Int32) {
+  package static func raiseReceiveBuffer(_ descriptor: Int32, to bytes: Int32) {
     // SO_RCVBUFFORCE needs CAP_NET_ADMIN; SO_RCVBUF is silently cut to net.core.rmem_max.
     do throws(Errno) {
-      try Capabilities.raised(.netAdmin) { () throws(Errno) in try setOption(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, octets) }
+      try Capabilities.raised(.netAdmin) { () throws(Errno) in try setOption(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, bytes) }
     } catch {
-      try? setOption(descriptor, SOL_SOCKET, SO_RCVBUF, octets)
+      try? setOption(descriptor, SOL_SOCKET, SO_RCVBUF, bytes)
     }
   }
 }

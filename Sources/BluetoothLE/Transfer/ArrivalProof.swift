@@ -4,10 +4,10 @@ package struct ArrivalReport: Sendable, Equatable, CustomStringConvertible {
   package let count: Int
   package let crc: UInt32
 
-  package init(of octets: [UInt8]) {
+  package init(of bytes: [UInt8]) {
     var crc = CRC32()
-    crc.add(octets)
-    self.init(count: octets.count, crc: crc.value)
+    crc.add(bytes)
+    self.init(count: bytes.count, crc: crc.value)
   }
 
   package init(count: Int, crc: UInt32) { (self.count, self.crc) = (count, crc) }
@@ -23,7 +23,7 @@ package struct ArrivalReport: Sendable, Equatable, CustomStringConvertible {
   package var description: String { "\(count) bytes with CRC-32 \(crcText)" }
 
   /// The CRC-32 as eight hex digits.
-  package var crcText: String { Hex.encode(UInt64(crc), octets: 4) }
+  package var crcText: String { Hex.encode(UInt64(crc), bytes: 4) }
 }
 
 /// The reports that prove the arrival of a transfer. After a resume, a device counts from the start of the file or from the resume point,

@@ -49,12 +49,12 @@ package final class FileDelivery {
   }
 
   private let plan: Plan
-  private let source: any OctetSource
+  private let source: any ByteSource
   private let store: any TransferStore
   private unowned let observer: any DeliveryObserver
   package let transfer: FileTransfer
 
-  package init(_ plan: Plan, _ source: any OctetSource, _ store: any TransferStore, _ observer: any DeliveryObserver) {
+  package init(_ plan: Plan, _ source: any ByteSource, _ store: any TransferStore, _ observer: any DeliveryObserver) {
     (self.plan, self.source, self.store, self.observer) = (plan, source, store, observer)
     let report: Selector? = if case .notification(let selector)? = plan.verification { selector } else { nil }
     transfer = FileTransfer(to: plan.attribute, plan.transfer, source, report: report)
@@ -131,7 +131,7 @@ package final class FileDelivery {
     let cause = (error as? IncompleteWrite)?.cause ?? error
     var total = transfer.total ?? transfer.progress.sent
     if cause is any NoDeviceError || cause is TransferError { return cause }
-    if let change = (cause as? any OctetSourceError)?.change {
+    if let change = (cause as? any ByteSourceError)?.change {
       // A file that has only grown still starts with the bytes sent.
       guard change.now > change.before else { return error }
       total = change.now
@@ -169,7 +169,7 @@ package final class FileDelivery {
       if let characteristic = target.characteristic, !characteristic.properties.contains(.read) {
         throw ImpossibleVerification.notReadable(characteristic.uuid)
       }
-      let count = try await source.octets(at: transfer.offset, atMost: WriteProcedure.largestValue + 1).count
+      let count = try await source.bytes(at: transfer.offset, atMost: WriteProcedure.largestValue + 1).count
       guard count <= WriteProcedure.largestValue else {
         throw ImpossibleVerification.tooLong(source.count.map { $0 - transfer.offset })
       }
@@ -196,7 +196,7 @@ package final class FileDelivery {
     let target = try await client.attribute(plan.attribute, discovering: true)
     let value = try await client.read(target.handle)
     // At most one value, so the bytes sent are still in memory. Earlier bytes may not be.
-    let sent = try await source.octets(at: transfer.offset, atMost: WriteProcedure.largestValue)
+    let sent = try await source.bytes(at: transfer.offset, atMost: WriteProcedure.largestValue)
     if value[...] == sent { return .passed(from: transfer.offset) }
     if value.count == transfer.progress.sent, value.suffix(sent.count) == sent,
       ArrivalReport(of: value) == (try await transfer.proof()).whole

@@ -37,7 +37,7 @@ package final class FileTransfer {
 
   private let selector: Selector
   private let options: TransferOptions
-  private let source: any OctetSource
+  private let source: any ByteSource
   /// The zero-based position of the first byte of the file to send.
   package private(set) var offset = 0
   private let reports: DeviceReports
@@ -51,7 +51,7 @@ package final class FileTransfer {
   package var gap: Duration? { transfer?.pace?.found }
 
   /// Creates a transfer. `report` is the characteristic that reports byte count and CRC-32. Nil if the user named none.
-  package init(to selector: Selector, _ options: TransferOptions, _ source: any OctetSource, report: Selector?) {
+  package init(to selector: Selector, _ options: TransferOptions, _ source: any ByteSource, report: Selector?) {
     self.selector = selector
     reports = DeviceReports(report)
     self.options = options
@@ -84,13 +84,13 @@ package final class FileTransfer {
     resting = WriteProgress(sent: place, confirmed: place)
   }
 
-  private func isEnd(_ place: Int) async throws -> Bool { try await source.octets(at: place, atMost: 1).isEmpty }
+  private func isEnd(_ place: Int) async throws -> Bool { try await source.bytes(at: place, atMost: 1).isEmpty }
 
   /// Reads and discards input up to a byte position, if the source cannot seek.
   private func skip(to place: Int) async throws {
     var now = 0
     while source.count == nil, now < place {
-      now += try await source.octets(at: now, atMost: min(16_384, place - now)).count
+      now += try await source.bytes(at: now, atMost: min(16_384, place - now)).count
       source.release(before: now)
     }
   }
@@ -228,14 +228,14 @@ package final class FileTransfer {
   }
 
   /// Starts at the position that the device reports, which may differ from the remembered position. Runs before the first segment.
-  /// - Throws: `TransferError.otherOctets` if the device has other bytes, or fewer than a source that cannot seek back.
+  /// - Throws: `TransferError.otherBytes` if the device has other bytes, or fewer than a source that cannot seek back.
   private func begin(_ told: ArrivalReport) async throws {
     if resumes || offset > 0, told.count > 0, try await isBeginning(told) {
       if resumes || told.count != offset, told.count != source.count { onEvent?(.goesOn(at: told.count, sent: told.count, isTold: true)) }
       begin(at: told.count)
     } else if resumes, offset > 0 {
       // The device's report outweighs the remembered point.
-      guard told.count == 0, try await source.isThere(0) else { throw TransferError.otherOctets(told) }
+      guard told.count == 0, try await source.isThere(0) else { throw TransferError.otherBytes(told) }
       onEvent?(.startsOver(remembered: offset))
       begin(at: 0)
     }
@@ -259,10 +259,10 @@ package final class FileTransfer {
       place = counted
       // The response to the last request may be lost with the link.
       let latest = progress.sent + (mode == .request ? segment ?? 0 : 0)
-      guard place >= progress.confirmed, place <= latest else { throw TransferError.otherOctets(told) }
+      guard place >= progress.confirmed, place <= latest else { throw TransferError.otherBytes(told) }
       if reports.coversFile {
         let proof = try await proof(at: place)
-        guard told == proof.part || told == proof.whole else { throw TransferError.otherOctets(told) }
+        guard told == proof.part || told == proof.whole else { throw TransferError.otherBytes(told) }
       }
     }
     onEvent?(.goesOn(at: place, sent: progress.sent, isTold: counted != nil))
@@ -270,11 +270,11 @@ package final class FileTransfer {
   }
 }
 
-extension OctetSource {
+extension ByteSource {
   /// Returns whether the source can read the byte at a zero-based position. False for bytes that a pipe has passed.
   /// - Throws: `CancellationError`.
   fileprivate func isThere(_ place: Int) async throws -> Bool {
-    do { _ = try await octets(at: place, atMost: 1) } catch {
+    do { _ = try await bytes(at: place, atMost: 1) } catch {
       if error is CancellationError { throw error }
       return false
     }

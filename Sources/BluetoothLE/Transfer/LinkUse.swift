@@ -57,7 +57,7 @@ package struct LinkUse {
   /// Estimates from the rate whether the coded PHY uses S=2. Returns whether the estimate changed the model.
   mutating func learn(_ position: Int, _ now: LoopClock.Instant) -> Bool {
     let before = model
-    model.learn(octets: position - origin, in: (accounted ?? now).duration(to: now))
+    model.learn(bytes: position - origin, in: (accounted ?? now).duration(to: now))
     return model != before
   }
 

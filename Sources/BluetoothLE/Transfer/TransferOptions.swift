@@ -15,7 +15,7 @@ package struct TransferOptions: Sendable, Equatable {
 
   /// The minimum number of bytes between proofs of arrival. On a fast link, `provenSeconds` may require more bytes. Proofs then take less
   /// than 1 % of the packets, and show where to resume after a lost link.
-  private static let provenOctets = 24_576
+  private static let provenBytes = 24_576
   private static let provenSeconds = 0.4
 
   package init() {
@@ -30,8 +30,8 @@ package struct TransferOptions: Sendable, Equatable {
   package func pacing(segment: Int, link: LinkCapacity? = nil) -> WritePacing {
     var pacing = pacing
     if pacing.provesEvery == nil {
-      let octets = max(Self.provenOctets, pacing.gap > .zero ? 0 : link.map { Int(Self.provenSeconds * $0.rate(segment)) } ?? 0)
-      pacing.provesEvery = max(1, octets / max(1, segment))
+      let bytes = max(Self.provenBytes, pacing.gap > .zero ? 0 : link.map { Int(Self.provenSeconds * $0.rate(segment)) } ?? 0)
+      pacing.provesEvery = max(1, bytes / max(1, segment))
     }
     if pacing.gap > .zero || pacing.window != nil { pacing.adapts = false }
     return pacing
@@ -74,5 +74,5 @@ package enum TransferError: Error, Sendable, Equatable {
   /// The value is not a report of byte count and CRC-32.
   case noCount([UInt8])
   /// The device's report does not match the start of the file.
-  case otherOctets(ArrivalReport)
+  case otherBytes(ArrivalReport)
 }

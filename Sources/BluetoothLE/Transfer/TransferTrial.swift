@@ -64,13 +64,13 @@ package struct TransferTrial: Sendable, Equatable {
     options.pacing.gap = gap ?? .zero
     var pacing = options.pacing(segment: segment, link: link)
     pacing.adapts = gap == nil && window == nil
-    let octets = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+    let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
     let question = ArrivalQuestion(.read(report)) { response in
       guard case .read(let value) = response, let now = ArrivalReport(value) else { return nil }
       return now.count - before
     }
     let transfer = Transfer(
-      client, to: handle, mode: mode.writeMode, segment: segment, pacing: pacing, OctetArray(octets), asking: question,
+      client, to: handle, mode: mode.writeMode, segment: segment, pacing: pacing, ByteArray(bytes), asking: question,
       pace: TransferPace().begin(on: link.interval))
     transfer.link = link
     let begin = EventLoop.shared.now

@@ -79,14 +79,14 @@ extension CharacteristicDescription {
       try decoder.finish()
       rest = rest.dropFirst(Int(length))
     }
-    guard !value.isEmpty else { throw .tooShort(field: fields.first?.name ?? "", octets: 0) }
+    guard !value.isEmpty else { throw .tooShort(field: fields.first?.name ?? "", bytes: 0) }
     return DecodedValue(fields: decoder.result)
   }
 }
 
 /// A decoder for the fields of a value in order, each from its least significant bit.
 private struct FieldDecoder {
-  private var octets: ArraySlice<UInt8>
+  private var bytes: ArraySlice<UInt8>
   /// The number of bits that the decoder has read in the current record.
   private var position = 0
   /// The raw values to which conditions refer, by the index of the field from 0.
@@ -94,16 +94,16 @@ private struct FieldDecoder {
   private(set) var result: [DecodedField] = []
   private var keys: [String: Int] = [:]
 
-  init(_ octets: ArraySlice<UInt8>) { self.octets = octets }
+  init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
 
   /// Starts a record at its first byte, and forgets the raw values of the previous record.
-  mutating func begin(_ octets: ArraySlice<UInt8>) {
-    self.octets = octets
+  mutating func begin(_ bytes: ArraySlice<UInt8>) {
+    self.bytes = bytes
     position = 0
     raw = [:]
   }
 
-  private var bitsLeft: Int { octets.count * 8 - position }
+  private var bitsLeft: Int { bytes.count * 8 - position }
 
   func finish() throws(ValueMismatch) { guard bitsLeft < 8 else { throw .tooLong(by: bitsLeft / 8) } }
 
@@ -111,7 +111,7 @@ private struct FieldDecoder {
     for (index, field) in fields.enumerated() {
       guard isPresent(field) else { continue }
       let content = try content(field, index)
-      if field.fillsOctets { position = (position + 7) / 8 * 8 }
+      if field.fillsBytes { position = (position + 7) / 8 * 8 }
       let base = field.key
       let count = (keys[base] ?? 0) + 1
       keys[base] = count
@@ -124,7 +124,7 @@ private struct FieldDecoder {
       switch condition {
       case .bit(let bit, let index, let wanted): raw[index].map { ($0 >> UInt64(bit) & 1 == 1) == wanted } ?? false
       case .value(let number, let index, let wanted): raw[index].map { ($0 == UInt64(number)) == wanted } ?? false
-      case .octetsLeft: bitsLeft > 0
+      case .bytesLeft: bitsLeft > 0
       }
     }
   }
@@ -152,23 +152,23 @@ private struct FieldDecoder {
       if let meaning = field.meanings[Int64(value)] { return .noNumber(meaning) }
       return .real(value == 0 ? 0 : Self.power(Int(value) - 64))
     case .text(let count):
-      return .text(try text(try take(octets: count, field), field))
+      return .text(try text(try take(bytes: count, field), field))
     case .zeroTerminatedText:
-      let rest = octets.dropFirst(position / 8)
-      let octets = Array(rest.prefix { $0 != 0 })
-      position += min(octets.count + 1, rest.count) * 8
-      return .text(try text(octets, field))
-    case .wideText: return .text(try wideText(try take(octets: nil, field), field))
+      let rest = bytes.dropFirst(position / 8)
+      let bytes = Array(rest.prefix { $0 != 0 })
+      position += min(bytes.count + 1, rest.count) * 8
+      return .text(try text(bytes, field))
+    case .wideText: return .text(try wideText(try take(bytes: nil, field), field))
     case .shortUUID: return .uuid(UUID(UInt32(truncatingIfNeeded: try take(16, field))))
     case .uuid:
-      let octets = try take(octets: nil, field)
-      guard octets.count == 2 || octets.count == 16, let uuid = UUID(Hex.encode(octets.reversed())) else {
-        throw octets.count < 2
-          ? .tooShort(field: field.name, octets: octets.count) : .tooLong(by: octets.count > 16 ? octets.count - 16 : octets.count - 2)
+      let bytes = try take(bytes: nil, field)
+      guard bytes.count == 2 || bytes.count == 16, let uuid = UUID(Hex.encode(bytes.reversed())) else {
+        throw bytes.count < 2
+          ? .tooShort(field: field.name, bytes: bytes.count) : .tooLong(by: bytes.count > 16 ? bytes.count - 16 : bytes.count - 2)
       }
       return .uuid(uuid)
-    case .dateTime: return try date(try take(octets: 7, field), field)
-    case .date: return try date(try take(octets: 4, field), field)
+    case .dateTime: return try date(try take(bytes: 7, field), field)
+    case .date: return try date(try take(bytes: 4, field), field)
     case .days:
       let days = try take(24, field)
       return days == 0 ? .noNumber("not known") : .date(Timestamp.date(day: Int64(days)))
@@ -178,8 +178,8 @@ private struct FieldDecoder {
     case .company:
       let value = UInt16(truncatingIfNeeded: try take(16, field))
       return AssignedNumbers.company(value).map { .choice(Int64(value), $0) } ?? .number(DecimalNumber(value))
-    case .octets: return .octets(try take(octets: nil, field))
-    case .identifier(let count): return .identifier(try take(octets: count, field).reversed())
+    case .bytes: return .bytes(try take(bytes: nil, field))
+    case .identifier(let count): return .identifier(try take(bytes: count, field).reversed())
     }
   }
 
@@ -219,29 +219,29 @@ private struct FieldDecoder {
     return DecodedField.Flag(name: bits.name, value: part, meaning: bits.meanings[part], isSingleBit: width == 1)
   }
 
-  private func text(_ octets: [UInt8], _ field: FieldDescription) throws(ValueMismatch) -> String {
-    var octets = octets
-    while octets.last == 0 { octets.removeLast() }
-    guard let text = String(validating: octets, as: UTF8.self) else { throw .notText(field: field.name) }
+  private func text(_ bytes: [UInt8], _ field: FieldDescription) throws(ValueMismatch) -> String {
+    var bytes = bytes
+    while bytes.last == 0 { bytes.removeLast() }
+    guard let text = String(validating: bytes, as: UTF8.self) else { throw .notText(field: field.name) }
     return text
   }
 
-  private func wideText(_ octets: [UInt8], _ field: FieldDescription) throws(ValueMismatch) -> String {
-    guard octets.count.isMultiple(of: 2) else { throw .notText(field: field.name) }
-    var units = stride(from: 0, to: octets.count, by: 2).map { UInt16(octets[$0]) | UInt16(octets[$0 + 1]) << 8 }
+  private func wideText(_ bytes: [UInt8], _ field: FieldDescription) throws(ValueMismatch) -> String {
+    guard bytes.count.isMultiple(of: 2) else { throw .notText(field: field.name) }
+    var units = stride(from: 0, to: bytes.count, by: 2).map { UInt16(bytes[$0]) | UInt16(bytes[$0 + 1]) << 8 }
     while units.last == 0 { units.removeLast() }
     guard let text = String(validating: units, as: UTF16.self) else { throw .notText(field: field.name) }
     return text
   }
 
   /// Decodes year, month and day, and in a longer value also hours, minutes and seconds. A year, month or day of 0 means unknown.
-  private func date(_ octets: [UInt8], _ field: FieldDescription) throws(ValueMismatch) -> DecodedField.Content {
-    guard octets.count >= 4 else { throw .tooShort(field: field.name, octets: octets.count) }
-    let year = Int(octets[0]) | Int(octets[1]) << 8
+  private func date(_ bytes: [UInt8], _ field: FieldDescription) throws(ValueMismatch) -> DecodedField.Content {
+    guard bytes.count >= 4 else { throw .tooShort(field: field.name, bytes: bytes.count) }
+    let year = Int(bytes[0]) | Int(bytes[1]) << 8
     let highest: [UInt8] = [12, 31, 23, 59, 59]
-    let rest = octets.dropFirst(2)
+    let rest = bytes.dropFirst(2)
     guard year == 0 || (1582...9999).contains(year), zip(rest, highest).allSatisfy({ $0 <= $1 }) else { throw .notADate(field: field.name) }
-    if octets.allSatisfy({ $0 == 0 }) { return .noNumber("not known") }
+    if bytes.allSatisfy({ $0 == 0 }) { return .noNumber("not known") }
     let parts = rest.enumerated().map { $1 == 0 && $0 < 2 ? "??" : $1 < 10 ? "0\($1)" : "\($1)" }
     let day = "\(year == 0 ? "????" : "\(year)")-\(parts[0])-\(parts[1])"
     return .date(parts.count < 5 ? day : "\(day)T\(parts[2]):\(parts[3]):\(parts[4])")
@@ -257,21 +257,21 @@ private struct FieldDecoder {
   // MARK: Bytes
 
   private mutating func take(_ bits: Int, _ field: FieldDescription) throws(ValueMismatch) -> UInt64 {
-    guard bitsLeft >= bits else { throw .tooShort(field: field.name, octets: octets.count) }
+    guard bitsLeft >= bits else { throw .tooShort(field: field.name, bytes: bytes.count) }
     var value: UInt64 = 0
     for bit in 0..<bits {
       let place = position + bit
-      let octet = octets[octets.startIndex + place / 8]
-      value |= UInt64(octet >> UInt8(place % 8) & 1) << UInt64(bit)
+      let byte = bytes[bytes.startIndex + place / 8]
+      value |= UInt64(byte >> UInt8(place % 8) & 1) << UInt64(bit)
     }
     position += bits
     return value
   }
 
   /// Reads `count` bytes, or all remaining bytes if `count` is nil.
-  private mutating func take(octets count: Int?, _ field: FieldDescription) throws(ValueMismatch) -> [UInt8] {
-    let rest = octets.dropFirst(position / 8)
-    guard rest.count >= count ?? 0 else { throw .tooShort(field: field.name, octets: octets.count) }
+  private mutating func take(bytes count: Int?, _ field: FieldDescription) throws(ValueMismatch) -> [UInt8] {
+    let rest = bytes.dropFirst(position / 8)
+    guard rest.count >= count ?? 0 else { throw .tooShort(field: field.name, bytes: bytes.count) }
     let taken = Array(rest.prefix(count ?? rest.count))
     position += taken.count * 8
     return taken

@@ -34,7 +34,7 @@ package struct DecodedField: Equatable, Sendable {
     case uuid(UUID)
     /// A date in the format of RFC 3339 without a time zone. Unknown parts are question marks.
     case date(String)
-    case octets([UInt8])
+    case bytes([UInt8])
     /// An identifier, most significant byte first.
     case identifier([UInt8])
   }
@@ -50,8 +50,8 @@ package struct DecodedField: Equatable, Sendable {
 
 /// A mismatch between a value and the description of its fields.
 package enum ValueMismatch: Error, Equatable, Sendable {
-  /// The value ends before a mandatory field. `octets` is the length of the value in bytes.
-  case tooShort(field: String, octets: Int)
+  /// The value ends before a mandatory field. `bytes` is the length of the value in bytes.
+  case tooShort(field: String, bytes: Int)
   /// This number of bytes follows the last field.
   case tooLong(by: Int)
   case notText(field: String)

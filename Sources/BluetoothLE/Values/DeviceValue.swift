@@ -14,7 +14,7 @@ package indirect enum DeviceValue: Sendable, Equatable {
     case .integer(let number): "\(number)"
     case .number(let number): number == number.rounded() && abs(number) < 1e15 ? "\(Int64(number))" : "\(number)"
     case .text(let text): text
-    case .bytes(let octets): Hex.encode(octets)
+    case .bytes(let bytes): Hex.encode(bytes)
     case .list(let items): items.map(\.plainText).joined(separator: ", ")
     case .object(let members): members.map { "\($0.name) \($0.value.plainText)" }.joined(separator: ", ")
     }

@@ -15,7 +15,7 @@ struct FieldDescription: Equatable, Sendable {
     /// A number n that stands for 1.1 to the power of (n - 64), or for 0 if n is 0.
     case exponential
     /// UTF-8 text of this number of bytes. Nil means all remaining bytes.
-    case text(octets: Int?)
+    case text(bytes: Int?)
     case zeroTerminatedText
     /// UTF-16 text of all remaining bytes.
     case wideText
@@ -31,16 +31,16 @@ struct FieldDescription: Equatable, Sendable {
     case days
     case appearance
     case company
-    case octets
+    case bytes
     /// An identifier of this number of bytes. Its text form starts with the most significant byte.
-    case identifier(octets: Int)
+    case identifier(bytes: Int)
   }
 
   /// A condition for the presence of a field. Conditions refer to earlier fields by an index from 0.
   enum Condition: Equatable, Sendable {
     case bit(Int, of: Int, is: Bool)
     case value(Int, of: Int, is: Bool)
-    case octetsLeft
+    case bytesLeft
   }
 
   struct Bits: Equatable, Sendable {
@@ -58,7 +58,7 @@ struct FieldDescription: Equatable, Sendable {
   var unit: String?
   var isArray = false
   /// Whether the field takes whole bytes, so that unused upper bits have no meaning (Vol 3 Part G §3.3.3.5.2).
-  var fillsOctets = false
+  var fillsBytes = false
   /// The names of special raw values, by raw value.
   var meanings: [Int64: String] = [:]
   var bits: [Bits] = []
@@ -129,13 +129,13 @@ extension FieldDescription.Kind {
     case "days": self = .days
     case "appearance": self = .appearance
     case "company": self = .company
-    case "oct": self = .octets
-    case "str": self = .text(octets: nil)
+    case "oct": self = .bytes
+    case "str": self = .text(bytes: nil)
     default:
-      if let octets = String(text).after("str").flatMap({ Int($0) }) {
-        self = .text(octets: octets)
-      } else if let octets = String(text).after("hex").flatMap({ Int($0) }) {
-        self = .identifier(octets: octets)
+      if let bytes = String(text).after("str").flatMap({ Int($0) }) {
+        self = .text(bytes: bytes)
+      } else if let bytes = String(text).after("hex").flatMap({ Int($0) }) {
+        self = .identifier(bytes: bytes)
       } else if let bits = Int(text.dropFirst()), (1...64).contains(bits) {
         switch text.utf8.first {
         case UInt8(ascii: "u"): self = .unsigned(bits: bits)
@@ -154,7 +154,7 @@ extension FieldDescription.Condition {
   /// Parses a condition: `A.B` (bit B of field A is set), `A.!B` (clear), `A=N`, `A!N` (not equal) or `+` (bytes remain).
   fileprivate init?(_ text: String) {
     if text == "+" {
-      self = .octetsLeft
+      self = .bytesLeft
       return
     }
     let digits = text.utf8.prefix { (0x30...0x39).contains($0) }.count

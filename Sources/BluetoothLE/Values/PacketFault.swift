@@ -9,7 +9,7 @@ package enum PacketFault: Error, Sendable, Equatable {
   case tooLong(Int, allowed: Int)
   case checksum(expected: [UInt8], found: [UInt8])
   /// The packet has wrong constant bytes at `offset`, in bytes from the start of the packet.
-  case octets(offset: Int, expected: [UInt8], found: [UInt8])
+  case bytes(offset: Int, expected: [UInt8], found: [UInt8])
   /// The bytes of the named field are not UTF-8, or are not one of its allowed texts.
   case text(field: String, [UInt8])
   /// A size field holds a size that is negative, too large, or not a multiple of the item size.

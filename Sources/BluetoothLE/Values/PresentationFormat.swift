@@ -22,7 +22,7 @@ package struct PresentationFormat: Hashable, Sendable {
   /// The field that the format describes. Nil for formats that stay bytes: 128-bit integers, structures, unassigned formats.
   fileprivate var field: FieldDescription? {
     guard let kind = Self.kinds[format], var field = FieldDescription(line: "Value|\(kind)") else { return nil }
-    field.fillsOctets = true
+    field.fillsBytes = true
     field.unit = CharacteristicDescription.unit(unit)
     switch field.kind {
     case .unsigned, .signed:

@@ -28,7 +28,7 @@ package enum ValueNumbers {
     case .number(let number): Double(number.description).map { [$0] } ?? []
     case .numbers(let numbers): numbers.compactMap { Double($0.description) }
     case .real(let number): number.isFinite ? [number] : []
-    case .choice, .noNumber, .flags, .text, .uuid, .date, .octets, .identifier: []
+    case .choice, .noNumber, .flags, .text, .uuid, .date, .bytes, .identifier: []
     }
   }
 }

@@ -164,8 +164,8 @@ package enum FolderNames {
     var names: [String] = []
     while names.count < limit, let entry = unsafe readdir(folder) {
       let kind = unsafe entry.pointee.d_type
-      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { octets in
-        unsafe String(validating: octets.prefix { $0 != 0 }, as: UTF8.self)
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+        unsafe String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
       }
       guard let name, name != ".", name != ".." else { continue }
       names.append(Int32(kind) == DT_DIR || Int32(kind) == DT_LNK && isFolder("\(path)/\(name)") ? name + "/" : name)

@@ -30,10 +30,10 @@ package struct LineHistory: Sendable {
   /// Appends a line to the file. Creates a missing file. Ignores a line longer than `longest`.
   /// - Throws: FileError.unwritable.
   package func append(_ line: String) throws(FileError) {
-    let octets = Array(line.utf8.filter { $0 != UInt8(ascii: "\n") }) + [UInt8(ascii: "\n")]
-    guard octets.count <= Self.longest else { return }
+    let bytes = Array(line.utf8.filter { $0 != UInt8(ascii: "\n") }) + [UInt8(ascii: "\n")]
+    guard bytes.count <= Self.longest else { return }
     // `read` shortens it, by lines.
-    try StateLog.append(octets, to: path, limit: Self.largest) { $0 }
+    try StateLog.append(bytes, to: path, limit: Self.largest) { $0 }
   }
 
   /// Removes all but the last `limit` lines from the file. Does nothing if another program holds the file's lock.

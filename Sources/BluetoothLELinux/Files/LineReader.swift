@@ -6,7 +6,7 @@ import SystemPackage
 package final class LineReader {
   package enum Line: Sendable, Equatable {
     /// A line without its line feed.
-    case octets([UInt8])
+    case bytes([UInt8])
     /// A line longer than the limit. The reader skips the whole line.
     case tooLong
   }
@@ -54,7 +54,7 @@ package final class LineReader {
 
   private func take(upTo end: Int) -> Line {
     let isTooLong = isPassing || end - start > limit
-    let line = isTooLong ? Line.tooLong : .octets(Array(buffer[start..<end]))
+    let line = isTooLong ? Line.tooLong : .bytes(Array(buffer[start..<end]))
     isPassing = false
     start = min(end + 1, buffer.count)
     searched = start

@@ -32,17 +32,17 @@ package struct Mount: Sendable, Equatable {
 
   /// Decodes the octal escapes of spaces, tabs, newlines and backslashes. For example, `\040` is a space.
   private static func unescaped(_ word: Substring) -> String {
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     var rest = Array(word.utf8)[...]
     while let first = rest.popFirst() {
       let digits = rest.prefix(3)
-      if first == UInt8(ascii: "\\"), digits.count == 3, let octet = UInt8(String(decoding: digits, as: UTF8.self), radix: 8) {
-        octets.append(octet)
+      if first == UInt8(ascii: "\\"), digits.count == 3, let byte = UInt8(String(decoding: digits, as: UTF8.self), radix: 8) {
+        bytes.append(byte)
         rest = rest.dropFirst(3)
       } else {
-        octets.append(first)
+        bytes.append(first)
       }
     }
-    return String(decoding: octets, as: UTF8.self)
+    return String(decoding: bytes, as: UTF8.self)
   }
 }

@@ -153,12 +153,12 @@ package enum StateLog {
   static func isThere(_ descriptor: Int32) throws(Errno) -> Bool { try SystemCall.status(descriptor).st_nlink > 0 }
 
   private static func tail(of descriptor: Int32, from start: Int) -> [UInt8] {
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 16_384)
     while true {
-      let count = unsafe pread(descriptor, &buffer, buffer.count, off_t(start + octets.count))
-      guard count > 0 else { return octets }
-      octets += buffer[..<count]
+      let count = unsafe pread(descriptor, &buffer, buffer.count, off_t(start + bytes.count))
+      guard count > 0 else { return bytes }
+      bytes += buffer[..<count]
     }
   }
 }

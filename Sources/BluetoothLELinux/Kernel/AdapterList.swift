@@ -103,7 +103,7 @@ package struct AdapterInfo: Sendable, Equatable {
     if info.leFeatures.contains(.dataLengthExtension), info.supported.contains(LEReadMaximumDataLength.self),
       let most = await ask(LEReadMaximumDataLength())
     {
-      info.setDataLength(octets: most.txOctets, time: most.txTime)
+      info.setDataLength(bytes: most.txOctets, time: most.txTime)
     }
     return info
   }

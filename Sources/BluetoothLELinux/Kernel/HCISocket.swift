@@ -127,10 +127,10 @@ final class HCISocket {
   ///   refuses the command or its answer is malformed. CancellationError.
   @discardableResult
   func send<C: Command>(_ command: C, for use: AdapterUse) async throws -> C.Return {
-    let octets = try await exchange(command.packet, answeredBy: C.answeringEvent, for: use, onAnswer: nil)
+    let bytes = try await exchange(command.packet, answeredBy: C.answeringEvent, for: use, onAnswer: nil)
     let returned: Result<C.Return, ControllerErrorCode>
     do throws(MalformedPacket) {
-      returned = try C.Return.decode(octets)
+      returned = try C.Return.decode(bytes)
     } catch {
       throw ControllerError(name, .unreadable(C.opcode, error))
     }
@@ -220,18 +220,18 @@ final class HCISocket {
   }
 
   /// Passes the answer to a command to the task that waits for it.
-  /// - Parameter octets: The return parameters in bytes, starting with the status.
-  private func answered(_ opcode: Opcode, _ octets: [UInt8], _ event: AnsweringEvent) {
+  /// - Parameter bytes: The return parameters in bytes, starting with the status.
+  private func answered(_ opcode: Opcode, _ bytes: [UInt8], _ event: AnsweringEvent) {
     if let (command, deadline, _) = others, command.opcode == opcode {
       others = nil
       if EventLoop.shared.now <= deadline {
-        if let status = octets.first { onOthersCommand?(.answered(command, ControllerErrorCode(rawValue: status))) }
+        if let status = bytes.first { onOthersCommand?(.answered(command, ControllerErrorCode(rawValue: status))) }
         return
       }
     }
-    let status = octets.first.map { ControllerErrorCode(rawValue: $0) }
+    let status = bytes.first.map { ControllerErrorCode(rawValue: $0) }
     guard let first = pending.first, event.isAnswer(declared: first.answeringEvent, status: status) else { return }
-    finish(opcode, .success(octets))
+    finish(opcode, .success(bytes))
   }
 
   private func finish(_ opcode: Opcode, _ result: Result<[UInt8], any Error>) {

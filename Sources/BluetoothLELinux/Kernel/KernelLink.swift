@@ -92,8 +92,8 @@ package final class KernelLink: Link {
     return try await parameters()
   }
 
-  package func requestDataLength(_ octets: Int) async throws -> LinkParameters {
-    try await usable().requestDataLength(octets)
+  package func requestDataLength(_ bytes: Int) async throws -> LinkParameters {
+    try await usable().requestDataLength(bytes)
     return try await parameters()
   }
 

@@ -88,8 +88,8 @@ final class KernelTrace {
   private func isOurs(_ counts: Event.CompletedPackets.List, _ packet: inout [UInt8]) -> Bool {
     let ours = counts.filter { isOurs($0.handle) }
     if !recordsAll, ours.count < counts.count {
-      let octets = ours.flatMap { [$0.handle.rawValue, $0.count] }.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
-      packet = Event.other(code: 0x13, [UInt8(clamping: ours.count)] + octets).encoded
+      let bytes = ours.flatMap { [$0.handle.rawValue, $0.count] }.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
+      packet = Event.other(code: 0x13, [UInt8(clamping: ours.count)] + bytes).encoded
     }
     return !ours.isEmpty
   }

@@ -165,7 +165,7 @@ final class L2CAPSocket: Channel, SecuredSocket {
   var isDrained: Bool { isOver || !socket.hasBacklog && outputQueue == idleOutput }
 
   private var outputQueue: Int32? {
-    var octets: Int32 = 0
-    return unsafe shim_output_queue(socket.rawDescriptor, &octets) < 0 ? nil : octets
+    var bytes: Int32 = 0
+    return unsafe shim_output_queue(socket.rawDescriptor, &bytes) < 0 ? nil : bytes
   }
 }

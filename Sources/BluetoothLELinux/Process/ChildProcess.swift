@@ -57,31 +57,31 @@ package enum ChildProcess {
     guard let process = try? start(["sh", "-c", command], output: writer.rawValue) else { return nil }
     writer.close()
     let descriptor = reader.rawValue
-    let octets: Result<[UInt8]?, any Error>
+    let bytes: Result<[UInt8]?, any Error>
     do {
-      octets = .success(
+      bytes = .success(
         try await race(
           {
-            var octets: [UInt8] = []
+            var bytes: [UInt8] = []
             var buffer = [UInt8](repeating: 0, count: 4096)
-            while octets.count < 1 << 16 {
+            while bytes.count < 1 << 16 {
               _ = try await EventLoop.shared.wait(for: descriptor, .readable)
               let count = try SystemCall.read(descriptor, into: &buffer)
-              if count == 0 { return octets }
-              octets += buffer[..<count]
+              if count == 0 { return bytes }
+              bytes += buffer[..<count]
             }
-            return octets
+            return bytes
           },
           {
             try await RealTime.sleep(milliseconds: limit)
             return nil
           }))
-    } catch { octets = .failure(error) }
+    } catch { bytes = .failure(error) }
     kill(-process, SIGKILL)
     let status = try? result(of: process)
     _ = reader.rawValue  // Open until here.
-    guard let octets = try octets.get(), status == 0 else { return nil }
-    return octets
+    guard let bytes = try bytes.get(), status == 0 else { return nil }
+    return bytes
   }
 
   /// Returns a file without a name that has these contents.

@@ -43,9 +43,9 @@ package final class SignalWatch {
   }
 
   private func take() -> Int32? {
-    var octet: [UInt8] = [0]
-    guard let count = try? SystemCall.read(readEnd.rawValue, into: &octet), count == 1 else { return nil }
-    return Int32(octet[0])
+    var byte: [UInt8] = [0]
+    guard let count = try? SystemCall.read(readEnd.rawValue, into: &byte), count == 1 else { return nil }
+    return Int32(byte[0])
   }
 
   /// Calls the handler at the next `signal` once more, for example in a session where Ctrl-C ends only the current command.

@@ -37,8 +37,8 @@ package enum ThisProcess {
   package static func argumentThatIsNoText() -> Int? {
     CommandLine.arguments.indices.dropFirst().first { index in
       // U+FFFD replaces invalid bytes.
-      guard CommandLine.arguments[index].utf8.contains(0xEF), let octets = unsafe CommandLine.unsafeArgv[index] else { return false }
-      return unsafe String(validatingCString: octets) == nil
+      guard CommandLine.arguments[index].utf8.contains(0xEF), let bytes = unsafe CommandLine.unsafeArgv[index] else { return false }
+      return unsafe String(validatingCString: bytes) == nil
     }
   }
 

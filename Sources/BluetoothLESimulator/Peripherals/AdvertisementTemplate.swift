@@ -5,7 +5,7 @@ struct AdvertisementTemplate: Sendable {
     /// An AD structure: its type and its data.
     case structure(UInt8, Template)
     /// Raw bytes, which need not form AD structures.
-    case octets(Template)
+    case bytes(Template)
   }
 
   /// The maximum length of the data in a legacy advertising PDU, in bytes.
@@ -18,12 +18,12 @@ struct AdvertisementTemplate: Sendable {
     var data: [UInt8] = []
     for piece in pieces {
       switch piece {
-      case .octets(let template):
-        guard let octets = template.literal else { return nil }
-        data += octets
+      case .bytes(let template):
+        guard let bytes = template.literal else { return nil }
+        data += bytes
       case .structure(let type, let template):
-        guard let octets = template.literal else { return nil }
-        data += [UInt8(clamping: octets.count + 1), type] + octets
+        guard let bytes = template.literal else { return nil }
+        data += [UInt8(clamping: bytes.count + 1), type] + bytes
       }
     }
     return data
@@ -34,7 +34,7 @@ struct AdvertisementTemplate: Sendable {
     pieces.reduce(0) { sum, piece in
       switch piece {
       case .structure(_, let template): sum + 2 + template.leastLength
-      case .octets(let template): sum + template.leastLength
+      case .bytes(let template): sum + template.leastLength
       }
     }
   }
@@ -45,11 +45,11 @@ struct AdvertisementTemplate: Sendable {
     for piece in pieces {
       let room = Self.maximumLength - data.count
       switch piece {
-      case .octets(let template): data += value(template).prefix(room)
+      case .bytes(let template): data += value(template).prefix(room)
       case .structure(let type, let template):
         guard room >= 2 else { continue }
-        let octets = value(template).prefix(room - 2)
-        data += [UInt8(clamping: octets.count + 1), type] + octets
+        let bytes = value(template).prefix(room - 2)
+        data += [UInt8(clamping: bytes.count + 1), type] + bytes
       }
     }
     return data

@@ -6,7 +6,7 @@ package import BluetoothLEText
 /// A list of parts from which a device computes the bytes of a value.
 package struct Template: Sendable, Equatable {
   package enum Part: Sendable, Equatable {
-    case octets([UInt8])
+    case bytes([UInt8])
     /// The current value of an attribute.
     case valueOf(AttributeHandle)
     /// The value that the client wrote. Empty if no write started the reaction.
@@ -14,7 +14,7 @@ package struct Template: Sendable, Equatable {
     /// The bytes in the variable with this zero-based index.
     case variable(Int)
     case number(NumberExpression, ValueFormat)
-    case random(octets: Int)
+    case random(bytes: Int)
     /// A checksum of the template `of`, or of all preceding parts if `of` is nil.
     case checksum(Checksum, ByteOrder, of: Template?)
     case authentication(MessageAuthentication, of: Template, key: Template)
@@ -24,23 +24,23 @@ package struct Template: Sendable, Equatable {
     case frame(FrameTemplate)
     /// The bytes or the text of the named field in the request that a client wrote.
     case parameter(String, Frame)
-    /// A slice of a value: `octets` bytes, or all if nil, from the zero-based byte `from`. Negative numbers count from the end.
-    case cut(Template, from: Int, octets: Int?)
+    /// A slice of a value: `bytes` bytes, or all if nil, from the zero-based byte `from`. Negative numbers count from the end.
+    case cut(Template, from: Int, bytes: Int?)
   }
   package var parts: [Part]
 
   /// The bytes of a template that never changes. Nil if the device computes any part.
   var literal: [UInt8]? {
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     for part in parts {
-      guard case .octets(let some) = part else { return nil }
-      octets += some
+      guard case .bytes(let some) = part else { return nil }
+      bytes += some
     }
-    return octets
+    return bytes
   }
 
   /// The total length, in bytes, of the parts that never change.
-  var leastLength: Int { parts.reduce(0) { if case .octets(let octets) = $1 { $0 + octets.count } else { $0 } } }
+  var leastLength: Int { parts.reduce(0) { if case .bytes(let bytes) = $1 { $0 + bytes.count } else { $0 } } }
 }
 
 /// An expression whose value is a 64-bit integer. Arithmetic wraps around, and a division by zero gives 0.
@@ -102,7 +102,7 @@ package indirect enum Condition: Sendable, Equatable {
   case any([Condition])
   case not(Condition)
   case number(NumberExpression, Comparison, NumberExpression)
-  case octets(Template, isEqual: Bool, Template)
+  case bytes(Template, isEqual: Bool, Template)
   case matches(Template, Reaction.Pattern)
 
   package enum Comparison: String, Sendable, CaseIterable {

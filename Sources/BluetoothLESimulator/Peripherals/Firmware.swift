@@ -19,9 +19,9 @@ package struct Firmware: Sendable, Equatable {
   /// The number of writes from one slow write to the next. A slow write takes `slowTime` longer. Nil means that no write is slow.
   package var slowEvery: Int?
   package var slowTime = Duration.zero
-  /// The number of bytes of a value that take no extra time. Each further byte takes `timePerLongOctet`.
-  package var shortOctets = 0
-  package var timePerLongOctet = Duration.zero
+  /// The number of bytes of a value that take no extra time. Each further byte takes `timePerLongByte`.
+  package var shortBytes = 0
+  package var timePerLongByte = Duration.zero
   /// The additional time for a write in several link layer packets if the last packet is shorter than the first.
   package var unevenTime = Duration.zero
   package var whenFull = WhenFull.hold

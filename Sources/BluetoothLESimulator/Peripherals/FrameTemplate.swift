@@ -19,7 +19,7 @@ package struct FrameTemplate: Sendable, Equatable {
     case literal(DeviceValue)
     /// A computed number for a field. If the number is too large, the field stores only its lowest bits.
     case number(NumberExpression, Frame.Field)
-    case octets(Template, isText: Bool)
+    case bytes(Template, isText: Bool)
     case list([Value])
     case object([Member])
     /// The value of the request's field with this name.
@@ -29,7 +29,7 @@ package struct FrameTemplate: Sendable, Equatable {
 
 extension PeripheralState {
   /// Encodes the packet of a template. Returns no bytes if a value does not fit its field.
-  mutating func octets(_ template: FrameTemplate, _ written: [UInt8], _ database: AttributeDatabase) -> [UInt8] {
+  mutating func bytes(_ template: FrameTemplate, _ written: [UInt8], _ database: AttributeDatabase) -> [UInt8] {
     guard spend(written.count) else { return [] }
     let request = template.request.flatMap { try? $0.decode(written) } ?? []
     var values: [NamedValue] = []
@@ -47,9 +47,9 @@ extension PeripheralState {
     switch value {
     case .literal(let literal): return literal
     case .number(let expression, let field): return field.value(of: number(expression, written, database))
-    case .octets(let template, let isText):
-      let octets = self.value(template, written: written, database)
-      return isText ? String(validating: octets, as: UTF8.self).map { .text($0) } : .bytes(octets)
+    case .bytes(let template, let isText):
+      let bytes = self.value(template, written: written, database)
+      return isText ? String(validating: bytes, as: UTF8.self).map { .text($0) } : .bytes(bytes)
     case .parameter(let name): return request[name]
     case .list(let items):
       var list: [DeviceValue] = []

@@ -26,7 +26,7 @@ package struct LinkLimits: Sendable, Equatable {
   package var prefersS2 = false
   /// The number of LL payload bytes, in both directions together, after which a link loses radio contact. Nil means never.
   /// The limit applies to the first `cuts` connections, or to all connections if `cuts` is nil.
-  package var cutAfterOctets: Int?
+  package var cutAfterBytes: Int?
   package var cuts: Int?
   /// The maximum number of LE ACL buffers in the central's controller, each of `controllerBufferLength` bytes. Nil means no limit.
   package var controllerBuffers: Int?
@@ -45,7 +45,7 @@ package struct LinkChange: Sendable, Equatable {
     /// The time since the start of the connection.
     case time(Duration)
     /// The number of LL payload bytes that the link has carried in both directions together.
-    case octets(Int)
+    case bytes(Int)
   }
 
   package var moment: Moment

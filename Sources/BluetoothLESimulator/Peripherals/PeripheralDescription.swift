@@ -53,7 +53,7 @@ package struct PeripheralDescription: Sendable {
   /// The limits up to which the device joins writes before it reacts.
   package struct Collect: Sendable, Equatable {
     /// The number of collected bytes at which the device reacts.
-    package var octets: Int
+    package var bytes: Int
     /// The time without a write after which the device reacts to fewer bytes.
     package var pause: Duration
   }

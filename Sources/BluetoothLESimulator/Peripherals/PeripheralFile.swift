@@ -136,7 +136,7 @@ package enum PeripheralFile {
       names[name] = .init(index: values.count, isNumber: value.isNumber)
       values.append(
         value.isNumber
-          ? .number(Int64(try value.integer(Int.min...Int.max))) : .octets(try value.octets(limit: AttributeDatabase.maximumValueLength)))
+          ? .number(Int64(try value.integer(Int.min...Int.max))) : .bytes(try value.bytes(limit: AttributeDatabase.maximumValueLength)))
     }
     return (names, values)
   }

@@ -108,7 +108,7 @@ struct ActionReader {
     guard let value = kind.fields["value"] else { throw kind.entry.error("\"let\" needs the key \"value\".") }
     return variable.isNumber
       ? .assignNumber(variable: variable.index, try expressions.number(value))
-      : .assignOctets(variable: variable.index, try expressions.template(value))
+      : .assignBytes(variable: variable.index, try expressions.template(value))
   }
 
   /// Reads a `notify`, `indicate`, `reset` or `set` action on a characteristic.

@@ -20,7 +20,7 @@ struct AdvertisementReader {
       _ = try entry.object(Self.keys)
       for (key, value) in try entry.members() { whole.pieces += try structures(key, value) }
     } else {
-      whole.pieces = [.octets(try expressions.template(entry))]
+      whole.pieces = [.bytes(try expressions.template(entry))]
     }
     let least = whole.leastLength
     guard least <= Self.limit else { throw entry.error("Too long: \(least) bytes (maximum \(Self.limit)).") }
@@ -29,7 +29,7 @@ struct AdvertisementReader {
 
   private func structures(_ key: String, _ entry: FileEntry) throws(FileEntryError) -> [AdvertisementTemplate.Piece] {
     func structure(_ type: UInt8, _ data: [UInt8], _ template: Template = Template(parts: [])) -> AdvertisementTemplate.Piece {
-      .structure(type, Template(parts: [.octets(data)] + template.parts))
+      .structure(type, Template(parts: [.bytes(data)] + template.parts))
     }
     switch key {
     case "flags": return [structure(0x01, [UInt8(clamping: try entry.integer(0...255))])]
@@ -44,8 +44,8 @@ struct AdvertisementReader {
       var short: [UInt8] = []
       var long: [UInt8] = []
       for item in try entry.list() {
-        let octets = try item.uuid().attBytes
-        if octets.count == 2 { short += octets } else { long += octets }
+        let bytes = try item.uuid().attBytes
+        if bytes.count == 2 { short += bytes } else { long += bytes }
       }
       return (short.isEmpty ? [] : [structure(0x03, short)]) + (long.isEmpty ? [] : [structure(0x07, long)])
     case "manufacturer_data":

@@ -47,7 +47,7 @@ struct BehaviourReader {
     if let value = fields["collect"] {
       let fields = try value.object(["octets", "pause_ms"])
       behaviour.collect = PeripheralDescription.Collect(
-        octets: try fields["octets"]?.integer(1...65_536) ?? 65_536,
+        bytes: try fields["octets"]?.integer(1...65_536) ?? 65_536,
         pause: try fields["pause_ms"]?.milliseconds(1...Self.longest) ?? .seconds(1))
     }
     if let value = fields["periodic"] {

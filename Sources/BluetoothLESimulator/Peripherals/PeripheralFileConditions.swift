@@ -18,7 +18,7 @@ extension ExpressionReader {
     let kind = try entry.kind(of: kinds, "a condition", with: Self.partKeys + Self.comparisons)
     var comparisons: [Condition] = []
     for (key, value) in members where Self.comparisons.contains(key) {
-      comparisons.append(try isNumber(kind) ? numbers(kind, key, value) : octets(kind, key, value))
+      comparisons.append(try isNumber(kind) ? numbers(kind, key, value) : bytes(kind, key, value))
     }
     guard let first = comparisons.first else {
       throw entry.error("Missing comparison. Use \(Self.comparisons.joined(separator: ", ")).")
@@ -42,10 +42,10 @@ extension ExpressionReader {
     return .number(try number(kind), comparison, try number(value))
   }
 
-  private func octets(_ kind: FileEntry.Kind, _ key: String, _ value: FileEntry) throws(FileEntryError) -> Condition {
+  private func bytes(_ kind: FileEntry.Kind, _ key: String, _ value: FileEntry) throws(FileEntryError) -> Condition {
     let operand = Template(parts: try parts(kind))
     switch key {
-    case "is", "is_not": return .octets(operand, isEqual: key == "is", try template(value))
+    case "is", "is_not": return .bytes(operand, isEqual: key == "is", try template(value))
     case "matches": return .matches(operand, try pattern(value))
     default: throw value.error("\"\(key)\" compares numbers. To convert bytes: {\"number\": {…}, \"as\": \"u16le\"}")
     }

@@ -21,7 +21,7 @@ struct ExpressionReader {
     var parts: [Template.Part] = []
     for item in entry.isList ? try entry.bounded() : [entry] {
       guard item.isObject else {
-        parts.append(.octets(try item.hex()))
+        parts.append(.bytes(try item.hex()))
         continue
       }
       parts += try self.parts(item.kind(of: Self.partKinds, "a value", with: Self.partKeys))
@@ -40,7 +40,7 @@ struct ExpressionReader {
     guard kind.fields["from"] != nil || kind.fields["octets"] != nil else { return parts }
     let range = -65_536...65_536
     return [
-      .cut(Template(parts: parts), from: try kind.fields["from"]?.integer(range) ?? 0, octets: try kind.fields["octets"]?.integer(range))
+      .cut(Template(parts: parts), from: try kind.fields["from"]?.integer(range) ?? 0, bytes: try kind.fields["octets"]?.integer(range))
     ]
   }
 
@@ -63,7 +63,7 @@ struct ExpressionReader {
         throw entry.error("\(field.name) does not hold bytes. To convert a number to bytes: {\"u8\": {\"parameter\": …}}")
       }
       return [.parameter(field.name, request)]
-    case "random_octets": return [.random(octets: try entry.integer(1...AttributeDatabase.maximumValueLength))]
+    case "random_octets": return [.random(bytes: try entry.integer(1...AttributeDatabase.maximumValueLength))]
     case "checksum": return [try checksum(kind)]
     case "aes_cmac": return [try authentication(.aesCMAC, kind)]
     case "hmac_sha256": return [try authentication(.hmacSHA256, kind)]
@@ -98,10 +98,10 @@ struct ExpressionReader {
     var parts: [Template.Part] = []
     for item in kind.entry.isList ? try kind.entry.bounded() : [kind.entry] {
       guard item.isObject else {
-        parts.append(.octets(try item.typed(kind.name)))
+        parts.append(.bytes(try item.typed(kind.name)))
         continue
       }
-      guard let format = try? ValueFormat(kind.name), format.numberOctets != nil else {
+      guard let format = try? ValueFormat(kind.name), format.numberBytes != nil else {
         throw item.error("\"\(kind.name)\" takes a string. Only number formats take computed numbers.")
       }
       parts.append(.number(try number(item), format))
@@ -164,8 +164,8 @@ struct ExpressionReader {
     case "number":
       let name = try kind.fields["as"]?.string() ?? "u8"
       switch try? ValueFormat(name) {
-      case .unsigned(let octets, let order): return .read(try template(entry), .unsigned(octets: octets, order))
-      case .signed(let octets, let order): return .read(try template(entry), .signed(octets: octets, order))
+      case .unsigned(let bytes, let order): return .read(try template(entry), .unsigned(bytes: bytes, order))
+      case .signed(let bytes, let order): return .read(try template(entry), .signed(bytes: bytes, order))
       default:
         throw (kind.fields["as"] ?? entry).error("\(DisplayText.quote(name)) is not an integer format. Use one such as u8, u16le or i32be.")
       }

@@ -16,7 +16,7 @@ enum LinkReader {
       guard limits.phys.contains(.coded) else { throw value.error("No effect without coded in the device's \"phys\".") }
       limits.prefersS2 = spreading
     },
-    "cut_after_octets": { $0.cutAfterOctets = try $1.integer(1...1_000_000_000) },
+    "cut_after_octets": { $0.cutAfterBytes = try $1.integer(1...1_000_000_000) },
     "cuts": { $0.cuts = try $1.integer(1...1_000_000) },
     "controller_buffers": { $0.controllerBuffers = try $1.integer(1...255) },
     "controller_buffer_length": { $0.controllerBufferLength = try $1.integer(27...251) },
@@ -29,7 +29,7 @@ enum LinkReader {
     if let value = fields["seed"], fields["packet_error_rate"] == nil, limits.firmware == nil {
       throw value.error("No effect without \"packet_error_rate\" or \"firmware\".")
     }
-    if let value = fields["cuts"], limits.cutAfterOctets == nil { throw value.error("No effect without \"cut_after_octets\".") }
+    if let value = fields["cuts"], limits.cutAfterBytes == nil { throw value.error("No effect without \"cut_after_octets\".") }
   }
 
   private static func change(_ entry: FileEntry, _ limits: LinkLimits) throws(FileEntryError) -> LinkChange {
@@ -37,7 +37,7 @@ enum LinkReader {
     var change: LinkChange
     switch (fields["after_ms"], fields["after_octets"]) {
     case (let time?, nil): change = LinkChange(moment: .time(try time.milliseconds(0...86_400_000)))
-    case (nil, let octets?): change = LinkChange(moment: .octets(try octets.integer(0...1_000_000_000)))
+    case (nil, let bytes?): change = LinkChange(moment: .bytes(try bytes.integer(0...1_000_000_000)))
     default: throw entry.error("Use either \"after_ms\" or \"after_octets\".")
     }
     change.dataLength = try fields["data_length"]?.integer(27...251)
@@ -68,8 +68,8 @@ enum LinkReader {
     "ms_per_request": { $0.timePerRequest = try time($1) },
     "slow_every": { $0.slowEvery = try $1.integer(1...1_000_000) },
     "slow_ms": { $0.slowTime = try time($1) },
-    "short_octets": { $0.shortOctets = try $1.integer(0...512) },
-    "ms_per_long_octet": { $0.timePerLongOctet = try time($1) },
+    "short_octets": { $0.shortBytes = try $1.integer(0...512) },
+    "ms_per_long_octet": { $0.timePerLongByte = try time($1) },
     "uneven_ms": { $0.unevenTime = try time($1) },
     "when_full": { $0.whenFull = try $1.choice("Use \(Firmware.WhenFull.allCases.map(\.rawValue).joined(separator: " or ")).") },
     "ms_per_drop": { $0.timePerDrop = try time($1) },

@@ -111,7 +111,7 @@ struct PeripheralServices {
 
   private func value(_ fields: [String: FileEntry]) throws(FileEntryError) -> ([UInt8], Int) {
     let limit = try fields["max_length"]?.integer(0...Database.maximumValueLength) ?? Database.maximumValueLength
-    return (try fields["value"]?.octets(limit: limit) ?? [], limit)
+    return (try fields["value"]?.bytes(limit: limit) ?? [], limit)
   }
 
   /// Reads the errors that refuse access to an attribute, and checks its comment.

@@ -183,7 +183,7 @@ package struct PeripheralMachine: Sendable {
     case .indicate(let handle, let template): return [.indicate(handle, keep(template, handle))]
     case .set(let handle, let template): _ = keep(template, handle)
     case .reset(let sink): return [.reset(sink: sink)]
-    case .assignOctets(let variable, let template): state.assign(.octets(state.value(template, written: written, database)), to: variable)
+    case .assignBytes(let variable, let template): state.assign(.bytes(state.value(template, written: written, database)), to: variable)
     case .assignNumber(let variable, let number): state.assign(.number(state.number(number, written, database)), to: variable)
     case .setClock(let number): state.setClock(state.number(number, written, database))
     case .start(let timer):

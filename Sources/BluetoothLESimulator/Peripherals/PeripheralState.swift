@@ -8,7 +8,7 @@ import BluetoothLEText
 package struct PeripheralState: Sendable {
   package enum Value: Sendable, Equatable {
     case number(Int64)
-    case octets([UInt8])
+    case bytes([UInt8])
   }
 
   package private(set) var variables: [Value]
@@ -57,7 +57,7 @@ package struct PeripheralState: Sendable {
     guard variables.indices.contains(variable) else { return }
     switch (variables[variable], value) {
     case (.number, .number): variables[variable] = value
-    case (.octets, .octets(let octets)): variables[variable] = .octets(Array(octets.prefix(AttributeDatabase.maximumValueLength)))
+    case (.bytes, .bytes(let bytes)): variables[variable] = .bytes(Array(bytes.prefix(AttributeDatabase.maximumValueLength)))
     default: break
     }
   }
@@ -72,53 +72,53 @@ package struct PeripheralState: Sendable {
 
   /// Evaluates a template and truncates the result to 512 bytes, the maximum length of an attribute value.
   package mutating func value(_ template: Template, written: [UInt8], _ database: AttributeDatabase) -> [UInt8] {
-    Array(octets(template, written, database).prefix(AttributeDatabase.maximumValueLength))
+    Array(bytes(template, written, database).prefix(AttributeDatabase.maximumValueLength))
   }
 
   /// Evaluates the parts of a template in order until the result has `longest` bytes.
   /// - Parameter before: The bytes before the template, which a checksum of all preceding parts includes.
-  private mutating func octets(
+  private mutating func bytes(
     _ template: Template, _ written: [UInt8], _ database: AttributeDatabase, after before: [UInt8] = []
   ) -> [UInt8] {
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     for part in template.parts {
-      octets += self.octets(part, after: before + octets, written, database)
-      guard octets.count < Self.longest else { break }
+      bytes += self.bytes(part, after: before + bytes, written, database)
+      guard bytes.count < Self.longest else { break }
     }
-    return octets
+    return bytes
   }
 
-  private mutating func octets(_ part: Template.Part, after before: [UInt8], _ written: [UInt8], _ database: AttributeDatabase) -> [UInt8] {
+  private mutating func bytes(_ part: Template.Part, after before: [UInt8], _ written: [UInt8], _ database: AttributeDatabase) -> [UInt8] {
     guard spend(1) else { return [] }
     let made: [UInt8]
     switch part {
-    case .octets(let literal): made = literal
+    case .bytes(let literal): made = literal
     case .valueOf(let handle): made = database[handle]?.value ?? []
     case .written: made = written
-    case .variable(let number): made = if case .octets(let octets)? = value(of: number) { octets } else { [] }
-    case .number(let number, let format): made = format.octets(of: self.number(number, written, database))
+    case .variable(let number): made = if case .bytes(let bytes)? = value(of: number) { bytes } else { [] }
+    case .number(let number, let format): made = format.bytes(of: self.number(number, written, database))
     case .random(let count): made = (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next() >> 56) }
     case .checksum(let checksum, let order, let template):
-      let covered = template.map { octets($0, written, database) } ?? before
+      let covered = template.map { bytes($0, written, database) } ?? before
       guard spend(covered.count) else { return [] }
-      made = checksum.octets(of: covered, order)
+      made = checksum.bytes(of: covered, order)
     case .authentication(let algorithm, let message, let key):
-      let (message, key) = (octets(message, written, database), octets(key, written, database))
+      let (message, key) = (bytes(message, written, database), bytes(key, written, database))
       guard spend(message.count + 1024) else { return [] }
       made = algorithm.code(of: message, key: key) ?? []
     case .exclusiveOr(let template, let other):
-      let (octets, other) = (octets(template, written, database), octets(other, written, database))
-      made = other.isEmpty ? octets : octets.indices.map { octets[$0] ^ other[$0 % other.count] }
-    case .frame(let template): made = octets(template, written, database)
+      let (bytes, other) = (bytes(template, written, database), bytes(other, written, database))
+      made = other.isEmpty ? bytes : bytes.indices.map { bytes[$0] ^ other[$0 % other.count] }
+    case .frame(let template): made = bytes(template, written, database)
     case .parameter(let name, let request):
       switch (try? request.decode(written))?[name] {
-      case .bytes(let octets)?: made = octets
+      case .bytes(let bytes)?: made = bytes
       case .text(let text)?: made = Array(text.utf8)
       case .integer?, .number?, .list?, .object?, nil: made = []
       }
     case .cut(let template, let from, let count):
-      let octets = octets(template, written, database, after: before)
-      let rest = from >= 0 ? octets.dropFirst(from) : octets.suffix(-from)
+      let bytes = bytes(template, written, database, after: before)
+      let rest = from >= 0 ? bytes.dropFirst(from) : bytes.suffix(-from)
       made = Array(count.map { $0 >= 0 ? rest.prefix($0) : rest.dropLast(-$0) } ?? rest)
     }
     return spend(made.count) ? made : []
@@ -138,8 +138,8 @@ package struct PeripheralState: Sendable {
       let drawn = width == .max ? random.next() : random.next() % (width + 1)
       return range.lowerBound &+ Int64(bitPattern: drawn)
     case .clock(let field): return clock(field)
-    case .length(let template): return Int64(octets(template, written, database).count)
-    case .read(let template, let format): return format.number(in: octets(template, written, database))
+    case .length(let template): return Int64(bytes(template, written, database).count)
+    case .read(let template, let format): return format.number(in: bytes(template, written, database))
     case .parameter(let name, let request):
       guard spend(written.count), let values = try? request.decode(written), let value = values[name] else { return 0 }
       return request.field(name)?.number(in: value) ?? 0
@@ -187,9 +187,9 @@ package struct PeripheralState: Sendable {
     case .not(let condition): return !holds(condition, written: written, database) && work > 0
     case .number(let left, let comparison, let right):
       return comparison(number(left, written, database), number(right, written, database)) && work > 0
-    case .octets(let left, let isEqual, let right):
-      return (octets(left, written, database) == octets(right, written, database)) == isEqual && work > 0
-    case .matches(let template, let pattern): return pattern.matches(octets(template, written, database)) && work > 0
+    case .bytes(let left, let isEqual, let right):
+      return (bytes(left, written, database) == bytes(right, written, database)) == isEqual && work > 0
+    case .matches(let template, let pattern): return pattern.matches(bytes(template, written, database)) && work > 0
     }
   }
 }

@@ -33,20 +33,20 @@ package struct Reaction: Sendable, Equatable {
 
   /// A byte pattern with wildcards, which matches a whole value or, if `isPrefix` is true, its first bytes.
   package struct Pattern: Sendable, Equatable {
-    package var octets: [UInt8?]
+    package var bytes: [UInt8?]
     package var isPrefix: Bool
 
     /// Parses `1b9901` (exact), `1b??01` (any second byte), `1b*` (prefix) or `*` (anything). Nil for other text.
     package init?(_ text: String) {
       let text = text.replacing(" ", with: "")
       isPrefix = text.hasSuffix("*")
-      guard let octets = Hex.pattern(String(text.dropLast(isPrefix ? 1 : 0))) else { return nil }
-      self.octets = octets
+      guard let bytes = Hex.pattern(String(text.dropLast(isPrefix ? 1 : 0))) else { return nil }
+      self.bytes = bytes
     }
 
     package func matches(_ written: [UInt8]) -> Bool {
-      guard isPrefix ? written.count >= octets.count : written.count == octets.count else { return false }
-      return zip(octets, written).allSatisfy { $0 == nil || $0 == $1 }
+      guard isPrefix ? written.count >= bytes.count : written.count == bytes.count else { return false }
+      return zip(bytes, written).allSatisfy { $0 == nil || $0 == $1 }
     }
   }
 
@@ -80,7 +80,7 @@ package struct Reaction: Sendable, Equatable {
       case set(AttributeHandle, Template)
       /// The device resets the counter of a sink to zero.
       case reset(sink: AttributeHandle)
-      case assignOctets(variable: Int, Template)
+      case assignBytes(variable: Int, Template)
       case assignNumber(variable: Int, NumberExpression)
       /// The device sets its clock. The unit is seconds since 1970-01-01T00:00:00Z.
       case setClock(NumberExpression)
@@ -112,9 +112,9 @@ package struct ReactionCounter: Sendable, Equatable {
 
   package init() {}
 
-  package mutating func add(_ octets: [UInt8]) {
-    count &+= UInt32(truncatingIfNeeded: octets.count)
-    crc.add(octets)
+  package mutating func add(_ bytes: [UInt8]) {
+    count &+= UInt32(truncatingIfNeeded: bytes.count)
+    crc.add(bytes)
   }
 
   /// The report: the count and the CRC-32 (as in Ethernet and zip, 0 without bytes), both u32le.

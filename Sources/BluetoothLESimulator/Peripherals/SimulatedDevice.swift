@@ -136,7 +136,7 @@ extension ActionReader {
     case .number, .bit: return entry.isObject ? .number(try expressions.number(entry), field) : .literal(try entry.value(of: field))
     case .string(let string):
       return entry.isObject || entry.isList
-        ? .octets(try expressions.template(entry), isText: string.isText) : .literal(try entry.value(of: field))
+        ? .bytes(try expressions.template(entry), isText: string.isText) : .literal(try entry.value(of: field))
     case .list(let list):
       var items: [FrameTemplate.Value] = []
       for item in try entry.bounded() {

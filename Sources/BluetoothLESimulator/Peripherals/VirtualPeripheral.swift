@@ -29,7 +29,7 @@ package final class VirtualPeripheral: Advertiser {
   /// The due time of `timer` in nanoseconds. Nil if no timer runs.
   private var armed: Int64?
   private var periodic: [AttributeHandle: LoopTimer] = [:]
-  private var collected: [AttributeHandle: (octets: [UInt8], timer: LoopTimer)] = [:]
+  private var collected: [AttributeHandle: (bytes: [UInt8], timer: LoopTimer)] = [:]
   private var counters: [AttributeHandle: (counter: ReactionCounter, timer: LoopTimer?)] = [:]
   /// The firmware that takes updates. Nil for a device without `update`.
   private let firmware: (any UpdatableFirmware)?
@@ -197,16 +197,16 @@ package final class VirtualPeripheral: Advertiser {
     if let sink = behaviour.sink { count(value, handle, sink) }
     guard let collect = behaviour.collect else { return }
     collected[handle]?.timer.cancel()
-    let octets = (collected[handle]?.octets ?? []) + value
-    guard octets.count < collect.octets else {
+    let bytes = (collected[handle]?.bytes ?? []) + value
+    guard bytes.count < collect.bytes else {
       collected[handle] = nil
-      return react(behaviour, octets)
+      return react(behaviour, bytes)
     }
     let timer = EventLoop.shared.schedule(after: collect.pause) { [weak self] in
       self?.collected[handle] = nil
-      self?.react(behaviour, octets)
+      self?.react(behaviour, bytes)
     }
-    collected[handle] = (octets, timer)
+    collected[handle] = (bytes, timer)
   }
 
   private func react(_ behaviour: PeripheralDescription.Behaviour, _ written: [UInt8]) {

@@ -6,7 +6,7 @@ import BluetoothLE
 final class AdvertisingSet: Advertiser {
   /// Data that the host may set in fragments.
   struct Content {
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     /// Whether the last fragment is missing.
     var isPartial = false
   }
@@ -57,7 +57,7 @@ final class AdvertisingSet: Advertiser {
 
   /// Transmits the current data of the host from the next advertising event on.
   func update() {
-    (advertising.data, advertising.scanResponse) = (data.octets, scanResponse.octets)
+    (advertising.data, advertising.scanResponse) = (data.bytes, scanResponse.bytes)
     // ADV_DIRECT_IND and scannable extended PDUs have no data.
     if pdus.isExtended ? pdus.isScannable : pdus.target != nil { advertising.data = [] }
     advertising.pdus = pdus

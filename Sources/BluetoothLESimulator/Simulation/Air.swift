@@ -12,7 +12,7 @@ package final class Air {
     /// The probability, 0–1, that a receiver misses an LL PDU with data.
     package var packetErrorRate = 0.0
     /// The number of LL payload bytes, in both directions together, after which each link loses radio contact. Nil keeps device limits.
-    package var cutAfterOctets: Int?
+    package var cutAfterBytes: Int?
     /// The numbers, counted from 1, of the connections that end with Connection Failed to be Established (0x3E).
     package var failingConnections: Set<Int> = []
     /// The devices that do not advertise, as if a user had switched them off.
@@ -153,7 +153,7 @@ package final class Air {
     layer.limit(to: limits, connection: station.connections)
     layer.guardTime = max(layer.guardTime, faults.guardTime)
     layer.packetErrorRate = max(layer.packetErrorRate, faults.packetErrorRate)
-    if let octets = faults.cutAfterOctets { layer.cutAfterOctets = octets }
+    if let bytes = faults.cutAfterBytes { layer.cutAfterBytes = bytes }
     if advertisement.pdus.isExtended {
       layer.central.coding = AirTime.Coding(advertisement.pdus.secondary)
       layer.peripheral.coding = layer.central.coding

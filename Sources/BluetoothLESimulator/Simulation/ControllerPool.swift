@@ -18,7 +18,7 @@ package final class ControllerPool {
     /// The stream ended with this error.
     case ended(any Error)
     /// The host did not read its packets. The pool disconnected the host when this number of bytes waited.
-    case stuck(octets: Int)
+    case stuck(bytes: Int)
   }
 
   package var onEvent: (@LoopActor (Event) -> Void)?
@@ -116,9 +116,9 @@ package final class ControllerPool {
         guard let self, !isOver, case .received(let packet) = event else { return }
         stream.send(packet)
         guard stream.backlog > ControllerPool.stuck else { return }
-        let octets = stream.backlog
+        let bytes = stream.backlog
         close()
-        left(.stuck(octets: octets))
+        left(.stuck(bytes: bytes))
       }
     }
 

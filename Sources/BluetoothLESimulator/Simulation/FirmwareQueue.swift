@@ -4,14 +4,14 @@ import BluetoothLE
 /// A state machine that delays or drops the ATT PDUs of one link like a device's firmware. Times are nanoseconds on any clock.
 struct FirmwareQueue {
   struct PDU: Equatable {
-    let octets: [UInt8]
+    let bytes: [UInt8]
     /// Whether the PDU arrived in several link layer packets and the last one was not full.
     let isUneven: Bool
 
     /// Whether the PDU has the command flag (Vol 3 Part F §3.3.1).
-    var isCommand: Bool { octets.first.map { $0 & 0x40 != 0 } ?? false }
+    var isCommand: Bool { bytes.first.map { $0 & 0x40 != 0 } ?? false }
     /// Whether the PDU is a Write Request or a Write Command.
-    var isWrite: Bool { octets.first.map { $0 & 0xBF == 0x12 } ?? false }
+    var isWrite: Bool { bytes.first.map { $0 & 0xBF == 0x12 } ?? false }
   }
 
   enum Arrival: Equatable {
@@ -68,7 +68,7 @@ struct FirmwareQueue {
     guard let first = waiting.first, doneAt <= now else { return nil }
     waiting.removeFirst()
     if let following = waiting.first { doneAt = doneAt &+ time(of: following) }
-    return first.octets
+    return first.bytes
   }
 
   private mutating func time(of pdu: PDU) -> Int64 {
@@ -80,8 +80,8 @@ struct FirmwareQueue {
     writes += 1
     if let every = firmware.slowEvery, every > 0, writes % every == 0 { time &+= firmware.slowTime.wholeNanoseconds }
     // The value follows the opcode and the handle.
-    let long = max(0, pdu.octets.count - 3 - firmware.shortOctets)
-    time &+= Int64(long) &* firmware.timePerLongOctet.wholeNanoseconds
+    let long = max(0, pdu.bytes.count - 3 - firmware.shortBytes)
+    time &+= Int64(long) &* firmware.timePerLongByte.wholeNanoseconds
     if pdu.isUneven { time &+= firmware.unevenTime.wholeNanoseconds }
     return time
   }

@@ -38,12 +38,12 @@ struct LinkLayer {
   /// The coding, the maximum payload and the send queue of one side of a link.
   struct Transmitter {
     var coding = AirTime.Coding.le1M
-    var maxOctets = 27
+    var maxBytes = 27
     var queue = PacketQueue()
     /// The size, in bytes, of a delivered PDU whose acknowledgement its sender missed. The link repeats the PDU. Nil for no such PDU.
     var unacknowledged: Int?
 
-    var limit: Int { unacknowledged ?? maxOctets }
+    var limit: Int { unacknowledged ?? maxBytes }
   }
 
   enum Phase {
@@ -79,7 +79,7 @@ struct LinkLayer {
   /// The probability, 0–1, that a side misses a PDU with data, which ends the event. At 1, neither side receives anything.
   var packetErrorRate = 0.0
   /// The number of payload bytes, in both directions together, after which the link loses radio contact. Nil means never.
-  var cutAfterOctets: Int?
+  var cutAfterBytes: Int?
 
   var random: SeededRandom
   var central = Transmitter()
@@ -101,7 +101,7 @@ struct LinkLayer {
   /// The time, in ns, at which a host queued data while both queues were empty. The next event with data is not earlier.
   private var wantedSince: Int64 = 0
   var lastHeard: Int64
-  var carriedOctets = 0
+  var carriedBytes = 0
 
   private var waiting: Deque<(procedure: Procedure, side: Side)> = []
   private var current: (procedure: Procedure, side: Side, event: Int)?
@@ -314,9 +314,9 @@ struct LinkLayer {
       // A link that paused its encryption cannot go on without it (Vol 6 Part B §5.1.3.2).
       guard !isEncrypted else { return .pinOrKeyMissing }
       encryption = nil
-    case .dataLength(let centralOctets, let peripheralOctets):
-      central.maxOctets = min(max(centralOctets, 27), 251)
-      peripheral.maxOctets = min(max(peripheralOctets, 27), 251)
+    case .dataLength(let centralBytes, let peripheralBytes):
+      central.maxBytes = min(max(centralBytes, 27), 251)
+      peripheral.maxBytes = min(max(peripheralBytes, 27), 251)
     case .phy(let centralCoding, let peripheralCoding):
       central.coding = centralCoding
       peripheral.coding = peripheralCoding
@@ -336,7 +336,7 @@ extension LinkLayer {
   /// Applies the limits that a device sets for its links.
   /// - Parameter number: The number of the connection among all connections to the device, counted from 1.
   mutating func limit(to limits: LinkLimits, connection number: Int) {
-    if number <= limits.cuts ?? .max { cutAfterOctets = limits.cutAfterOctets }
+    if number <= limits.cuts ?? .max { cutAfterBytes = limits.cutAfterBytes }
     packetsPerEvent = limits.packetsPerEvent
     packetErrorRate = limits.packetErrorRate
     guardTime = limits.guardTime
@@ -398,8 +398,8 @@ extension LinkLayer {
   /// Returns the duration, in ns, of a side's next PDU and of the inter-frame space after the PDU.
   private func airTime(_ transmitter: Transmitter) -> Int64 { airTime(transmitter.queue.nextCount(limit: transmitter.limit), transmitter) }
 
-  private func airTime(_ octets: Int, _ transmitter: Transmitter) -> Int64 {
-    Int64(AirTime.pdu(octets: octets, transmitter.coding, encrypted: isEncrypted || hasIntegrityCheck) + interFrameSpace) * 1000
+  private func airTime(_ bytes: Int, _ transmitter: Transmitter) -> Int64 {
+    Int64(AirTime.pdu(bytes: bytes, transmitter.coding, encrypted: isEncrypted || hasIntegrityCheck) + interFrameSpace) * 1000
   }
 
   /// Exchanges one PDU of each side. Returns false if a missed packet or a loss of radio contact ends the event.
@@ -413,7 +413,7 @@ extension LinkLayer {
     if let fromCentral, isTaken, central.unacknowledged == nil { deliver(fromCentral, to: .peripheral) }
     cursor += toCentral
     guard !isMissed(fromPeripheral) else {
-      if isTaken { central.unacknowledged = fromCentral?.octets.count }
+      if isTaken { central.unacknowledged = fromCentral?.bytes.count }
       return missed()
     }
     lastHeard = cursor
@@ -423,7 +423,7 @@ extension LinkLayer {
       deliver(fromPeripheral, to: .central)
       acknowledge(fromPeripheral, of: .peripheral)
     }
-    if let limit = cutAfterOctets, carriedOctets >= limit {
+    if let limit = cutAfterBytes, carriedBytes >= limit {
       cut(at: cursor)
       return false
     }
@@ -451,13 +451,13 @@ extension LinkLayer {
   }
 
   private mutating func deliver(_ pdu: PacketQueue.PDU, to side: Side) {
-    carriedOctets += pdu.octets.count
-    results.append(.received(by: side, Array(pdu.octets), isStart: pdu.isStart))
+    carriedBytes += pdu.bytes.count
+    results.append(.received(by: side, Array(pdu.bytes), isStart: pdu.isStart))
   }
 
   private mutating func acknowledge(_ pdu: PacketQueue.PDU, of side: Side) {
     self[side].unacknowledged = nil
-    if self[side].queue.advance(pdu.octets.count) { results.append(.completed(by: side, 1)) }
+    if self[side].queue.advance(pdu.bytes.count) { results.append(.completed(by: side, 1)) }
   }
 
   /// Combines the `completed` actions in `results` into at most one for each side, after all other actions.

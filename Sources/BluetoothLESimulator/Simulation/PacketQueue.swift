@@ -4,7 +4,7 @@ import DequeModule
 /// A queue of the HCI packets that one side of a link has not transferred completely.
 struct PacketQueue {
   struct PDU {
-    let octets: ArraySlice<UInt8>
+    let bytes: ArraySlice<UInt8>
     /// Whether the PDU starts an L2CAP frame (LLID).
     let isStart: Bool
   }
@@ -15,19 +15,19 @@ struct PacketQueue {
   var isEmpty: Bool { packets.isEmpty }
   var count: Int { packets.count }
 
-  mutating func append(_ octets: [UInt8], isStart: Bool) { packets.append(PDU(octets: octets[...], isStart: isStart)) }
+  mutating func append(_ bytes: [UInt8], isStart: Bool) { packets.append(PDU(bytes: bytes[...], isStart: isStart)) }
 
   /// Returns the payload length of the next LL PDU in bytes, 0 for an empty one.
-  func nextCount(limit: Int) -> Int { min(limit, packets.first?.octets.count ?? 0) }
+  func nextCount(limit: Int) -> Int { min(limit, packets.first?.bytes.count ?? 0) }
 
-  func next(limit: Int) -> PDU? { packets.first.map { PDU(octets: $0.octets.prefix(limit), isStart: $0.isStart) } }
+  func next(limit: Int) -> PDU? { packets.first.map { PDU(bytes: $0.bytes.prefix(limit), isStart: $0.isStart) } }
 
   /// Removes this number of acknowledged bytes from the first packet. Returns whether the packet is complete.
-  mutating func advance(_ octets: Int) -> Bool {
+  mutating func advance(_ bytes: Int) -> Bool {
     guard let first = packets.popFirst() else { return false }
-    let rest = first.octets.dropFirst(octets)
+    let rest = first.bytes.dropFirst(bytes)
     guard !rest.isEmpty else { return true }
-    packets.prepend(PDU(octets: rest, isStart: first.isStart && octets == 0))
+    packets.prepend(PDU(bytes: rest, isStart: first.isStart && bytes == 0))
     return false
   }
 }

@@ -19,12 +19,12 @@ extension VirtualController {
     }
     commands.on(LESetAdvertisingData.self) { (controller, command) throws(ControllerErrorCode) in
       let set = try controller.legacySet(for: command)
-      set.data.octets = command.data
+      set.data.bytes = command.data
       set.update()
     }
     commands.on(LESetScanResponseData.self) { (controller, command) throws(ControllerErrorCode) in
       let set = try controller.legacySet(for: command)
-      set.scanResponse.octets = command.data
+      set.scanResponse.bytes = command.data
       set.update()
     }
     commands.on(LESetAdvertisingEnable.self) { (controller, command) throws(ControllerErrorCode) in
@@ -119,7 +119,7 @@ extension VirtualController {
     guard known != nil || advertisingSets.count < Self.advertisingSetLimit else { throw .memoryCapacityExceeded }
     let set = known ?? AdvertisingSet(command.advertisingHandle, self)
     // The data must fit the new PDUs.
-    guard pdus.isExtended || max(set.data.octets.count, set.scanResponse.octets.count) <= 31 else { throw .invalidParameters }
+    guard pdus.isExtended || max(set.data.bytes.count, set.scanResponse.bytes.count) <= 31 else { throw .invalidParameters }
     advertisingSets[set.handle] = set
     set.ownAddressType = command.ownAddressType
     set.isHighDutyCycle = command.properties & 0x08 != 0
@@ -163,21 +163,21 @@ extension VirtualController {
     guard operation <= 4, takes || part.isEmpty, set.pdus.isExtended || operation == 3 && part.count <= 31 else { throw .invalidParameters }
     var new = set[keyPath: content]
     switch operation {
-    case 3: new = .init(octets: part)
+    case 3: new = .init(bytes: part)
     case 4:
-      guard set.isEnabled, part.isEmpty, !new.octets.isEmpty else { throw .invalidParameters }
+      guard set.isEnabled, part.isEmpty, !new.bytes.isEmpty else { throw .invalidParameters }
     default:
       guard !part.isEmpty, operation == 1 || new.isPartial else { throw .invalidParameters }
       // While the set is enabled, only whole data are safe.
       guard !set.isEnabled else { throw .commandDisallowed }
-      new = .init(octets: operation == 1 ? part : new.octets + part, isPartial: operation != 2)
+      new = .init(bytes: operation == 1 ? part : new.bytes + part, isPartial: operation != 2)
     }
-    guard new.octets.count <= (set.advertising.isConnectable ? Self.connectableDataLimit : Self.advertisingDataLimit) else {
+    guard new.bytes.count <= (set.advertising.isConnectable ? Self.connectableDataLimit : Self.advertisingDataLimit) else {
       set[keyPath: content] = .init()
       throw .memoryCapacityExceeded
     }
     // A scannable extended set has always a scan response.
-    guard !(set.isEnabled && set.pdus.isExtended && takes && set.pdus.isScannable && new.octets.isEmpty) else { throw .commandDisallowed }
+    guard !(set.isEnabled && set.pdus.isExtended && takes && set.pdus.isScannable && new.bytes.isEmpty) else { throw .commandDisallowed }
     set[keyPath: content] = new
     if set.pdus.isExtended { set.pdus.dataID &+= 1 }
     set.update()
@@ -210,7 +210,7 @@ extension VirtualController {
     let hasAddress = commandSet == .legacy ? isOwnAddress(set.ownAddressType) : set.ownAddressType & 1 == 0 || set.randomAddress != nil
     guard hasAddress else { throw .invalidParameters }
     guard !set.data.isPartial, !set.scanResponse.isPartial,
-      !set.pdus.isExtended || !set.pdus.isScannable || !set.scanResponse.octets.isEmpty
+      !set.pdus.isExtended || !set.pdus.isScannable || !set.scanResponse.bytes.isEmpty
     else { throw .commandDisallowed }
     guard !set.advertising.isConnectable || freeHandle != nil else { throw .connectionLimitExceeded }
   }

@@ -261,8 +261,8 @@ extension VirtualController {
     connection.link.start(procedure, by: connection.side)
   }
 
-  private func startDataLength(_ octets: Int, on connection: Connection) {
-    if connection.link.startDataLength(octets, by: connection.side) { connection.procedures += 1 }
+  private func startDataLength(_ bytes: Int, on connection: Connection) {
+    if connection.link.startDataLength(bytes, by: connection.side) { connection.procedures += 1 }
   }
 
   private func startPHY(tx: PHYMask, rx: PHYMask, options: UInt16, on connection: Connection, isAutomatic: Bool) {
@@ -299,8 +299,8 @@ extension VirtualController {
   private func take(_ actions: [LinkLayer.Action], _ handle: ConnectionHandle, _ connection: Connection) {
     for action in actions {
       switch action {
-      case .received(let side, let octets, let isStart) where side == connection.side:
-        emit(ACLData(handle: handle, boundary: isStart ? .firstFlushable : .continuing, payload: octets))
+      case .received(let side, let bytes, let isStart) where side == connection.side:
+        emit(ACLData(handle: handle, boundary: isStart ? .firstFlushable : .continuing, payload: bytes))
       case .completed(let side, let count) where side == connection.side:
         emit(.numberOfCompletedPackets([Event.CompletedPackets(handle: handle, count: UInt16(clamping: count))]))
       case .done(let procedure, let side):
@@ -356,8 +356,8 @@ extension VirtualController {
       let (tx, rx) = (connection.own(central, peripheral), connection.own(peripheral, central))
       emit(
         .leDataLengthChange(
-          handle: handle, maxTxOctets: UInt16(tx), maxTxTime: Self.time(octets: tx), maxRxOctets: UInt16(rx),
-          maxRxTime: Self.time(octets: rx)))
+          handle: handle, maxTxOctets: UInt16(tx), maxTxTime: Self.time(bytes: tx), maxRxOctets: UInt16(rx),
+          maxRxTime: Self.time(bytes: rx)))
     case .phy(let central, let peripheral):
       let outcome = isOwn && !connection.phyOutcomes.isEmpty ? connection.phyOutcomes.removeFirst() : nil
       // Without a command, report only changes (Vol 4 Part E §7.7.65.12).

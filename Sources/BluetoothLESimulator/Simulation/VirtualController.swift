@@ -262,11 +262,11 @@ extension VirtualController {
 
   private static func enterDataLength(_ commands: inout Commands) {
     commands.reply(to: LEReadMaximumDataLength.self) { controller, _ in
-      let (octets, time) = (UInt16(controller.configuration.dataLength), time(octets: controller.configuration.dataLength))
-      return .init(txOctets: octets, txTime: time, rxOctets: octets, rxTime: time)
+      let (bytes, time) = (UInt16(controller.configuration.dataLength), time(bytes: controller.configuration.dataLength))
+      return .init(txOctets: bytes, txTime: time, rxOctets: bytes, rxTime: time)
     }
     commands.reply(to: LEReadSuggestedDefaultDataLength.self) { controller, _ in
-      .init(txOctets: UInt16(controller.suggestedDataLength), txTime: time(octets: controller.suggestedDataLength))
+      .init(txOctets: UInt16(controller.suggestedDataLength), txTime: time(bytes: controller.suggestedDataLength))
     }
     commands.on(LEWriteSuggestedDefaultDataLength.self) { (controller, command) throws(ControllerErrorCode) in
       guard isDataLength(command.txOctets, command.txTime) else { throw .invalidParameters }
@@ -324,7 +324,7 @@ extension VirtualController {
   }
 
   /// Returns the air time in µs of a data PDU with MIC on 1M, for the time fields of data length commands and events.
-  static func time(octets: Int) -> UInt16 { UInt16(clamping: (octets + 14) * 8) }
+  static func time(bytes: Int) -> UInt16 { UInt16(clamping: (bytes + 14) * 8) }
 
-  static func isDataLength(_ octets: UInt16, _ time: UInt16) -> Bool { (27...251).contains(octets) && (328...17_040).contains(time) }
+  static func isDataLength(_ bytes: UInt16, _ time: UInt16) -> Bool { (27...251).contains(bytes) && (328...17_040).contains(time) }
 }

@@ -73,9 +73,9 @@ final class VirtualLink {
     arm()
   }
 
-  /// Starts a Data Length Update to PDUs of at most `octets` bytes from `side`. Returns false if an end supports only 27 bytes.
-  func startDataLength(_ octets: Int, by side: LinkLayer.Side) -> Bool {
-    ends[side].txOctets = octets
+  /// Starts a Data Length Update to PDUs of at most `bytes` bytes from `side`. Returns false if an end supports only 27 bytes.
+  func startDataLength(_ bytes: Int, by side: LinkLayer.Side) -> Bool {
+    ends[side].txOctets = bytes
     let most = min(ends.central.dataLength, ends.peripheral.dataLength)
     guard most > 27 else { return false }
     start(.dataLength(central: min(ends.central.txOctets, most), peripheral: min(ends.peripheral.txOctets, most)), by: side)
@@ -140,7 +140,7 @@ final class VirtualLink {
   func begin() {
     for change in limits.changes {
       switch change.moment {
-      case .octets: changes.append(change)
+      case .bytes: changes.append(change)
       case .time(let delay):
         changeTimers.append(EventLoop.shared.schedule(after: delay) { [weak self] in self?.perform(change) })
       }
@@ -148,7 +148,7 @@ final class VirtualLink {
   }
 
   private func performDueChanges() {
-    while let index = changes.firstIndex(where: { if case .octets(let octets) = $0.moment { octets <= layer.carriedOctets } else { false } }
+    while let index = changes.firstIndex(where: { if case .bytes(let bytes) = $0.moment { bytes <= layer.carriedBytes } else { false } }
     ) {
       perform(changes.remove(at: index))
     }
@@ -156,9 +156,9 @@ final class VirtualLink {
 
   private func perform(_ change: LinkChange) {
     guard !isClosed else { return }
-    if let octets = change.dataLength {
-      (ends.peripheral.dataLength, ends.peripheral.txOctets) = (octets, octets)
-      let both = min(octets, ends.central.dataLength)
+    if let bytes = change.dataLength {
+      (ends.peripheral.dataLength, ends.peripheral.txOctets) = (bytes, bytes)
+      let both = min(bytes, ends.central.dataLength)
       start(.dataLength(central: both, peripheral: both), by: .peripheral)
     }
     if let phy = change.phy, ends.central.phys.contains(PHYMask(phy)) {

@@ -100,7 +100,7 @@ package final class VirtualLinkChannel: DeviceChannel {
   private func take(_ actions: [LinkLayer.Action]) {
     for action in actions {
       switch action {
-      case .received(by: .peripheral, let octets, let isStart): receive(octets, isStart: isStart)
+      case .received(by: .peripheral, let bytes, let isStart): receive(bytes, isStart: isStart)
       case .completed(by: .peripheral, _):
         resumeWaiters()
         if isClosed { terminateWhenSent() }
@@ -113,18 +113,18 @@ package final class VirtualLinkChannel: DeviceChannel {
     deliver()
   }
 
-  private func receive(_ octets: [UInt8], isStart: Bool) {
+  private func receive(_ bytes: [UInt8], isStart: Bool) {
     // A new start discards the incomplete frame before it.
     if isStart, fragments.count > 0 { link.makeRoom() }
     if isStart {
-      fragments = (octets.count, octets.count, 1)
+      fragments = (bytes.count, bytes.count, 1)
     } else if fragments.count > 0 {
-      fragments = (fragments.first, octets.count, fragments.count + 1)
+      fragments = (fragments.first, bytes.count, fragments.count + 1)
     }
-    guard let frame = recombination.add(octets, isStart: isStart) else { return }
+    guard let frame = recombination.add(bytes, isStart: isStart) else { return }
     let isUneven = fragments.count > 1 && fragments.last < fragments.first
     fragments.count = 0
-    if frame.channel == .att, firmware != nil { return work(on: FirmwareQueue.PDU(octets: frame.payload, isUneven: isUneven)) }
+    if frame.channel == .att, firmware != nil { return work(on: FirmwareQueue.PDU(bytes: frame.payload, isUneven: isUneven)) }
     link.makeRoom()
     if frame.channel == .att {
       pending.append(.received(frame.payload))
@@ -141,7 +141,7 @@ package final class VirtualLinkChannel: DeviceChannel {
     switch firmware?.arrive(pdu, at: EventLoop.shared.now.nanoseconds) {
     case .passed:
       link.makeRoom()
-      pending.append(.received(pdu.octets))
+      pending.append(.received(pdu.bytes))
     case .dropped: link.makeRoom()
     case .waits, nil: break
     }
@@ -156,9 +156,9 @@ package final class VirtualLinkChannel: DeviceChannel {
   }
 
   private func workIsDone() {
-    while let octets = firmware?.next(at: EventLoop.shared.now.nanoseconds) {
+    while let bytes = firmware?.next(at: EventLoop.shared.now.nanoseconds) {
       link.makeRoom()
-      pending.append(.received(octets))
+      pending.append(.received(bytes))
       // Deliver before taking the next PDU: the device may be busy then.
       deliver()
     }

@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <termios.h>
 
-// From now on, until shim_unguard_terminal, a crash or Ctrl-\ gives the terminal these settings and writes `leave`, at most 255 octets.
+// From now on, until shim_unguard_terminal, a crash or Ctrl-\ gives the terminal these settings and writes `leave`, at most 255 bytes.
 void shim_guard_terminal(int input, const struct termios *before, const char *leave);
 void shim_unguard_terminal(void);
 

@@ -135,14 +135,14 @@ extension AdapterSpec {
   @LoopActor package static func recording(
     _ file: String, limit: Int = 100 << 20, isStrict: Bool, for purpose: String = "replay", _ note: (String) -> Void
   ) async throws -> Recording {
-    let octets = try await InputFile.read(file, limit: limit)
+    let bytes = try await InputFile.read(file, limit: limit)
     do {
       var host = SniffedHost()
-      let recording = try await Recording.read(octets, isStrict: isStrict) { host.records($0) }
+      let recording = try await Recording.read(bytes, isStrict: isStrict) { host.records($0) }
       if let error = recording.end { note(ReplayNote.cut(error).text(file)) }
       return recording
     } catch let error as MalformedPacket {
-      let reason = ForeignFile.explain(octets, named: file) ?? "\(error)"
+      let reason = ForeignFile.explain(bytes, named: file) ?? "\(error)"
       throw Failure(.input, "Cannot \(purpose) \(DisplayText.quote(file)): \(reason)")
     }
   }
@@ -161,10 +161,10 @@ extension AdapterSpec {
   }
 
   @LoopActor package static func peripherals(in file: String) async throws -> [PeripheralDescription] {
-    let octets = try await InputFile.read(file, limit: 4 << 20)
-    do { return try PeripheralFile.parse(octets, name: file) } catch {
+    let bytes = try await InputFile.read(file, limit: 4 << 20)
+    do { return try PeripheralFile.parse(bytes, name: file) } catch {
       var host = SniffedHost()
-      guard (try? await Recording.read(octets, isStrict: false) { host.records($0) }) != nil else { throw error }
+      guard (try? await Recording.read(bytes, isStrict: false) { host.records($0) }) != nil else { throw error }
       let adapter = ShellWords.quoteForShell("replay:\(file)")
       throw Failure(.input, "\(DisplayText.quote(file)) is a recording, not a file of simulated devices. Use: -i \(adapter)")
     }

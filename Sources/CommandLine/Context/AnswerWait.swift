@@ -76,7 +76,7 @@ package final class AnswerWait {
       }
       await context.describe(characteristic, on: connection)
       try await values.add(characteristic, kind: ValueSenders.kind(of: characteristic, indicates: options.indicate))
-      patterns.append(AnswerPatterns.Pattern(characteristic.valueHandle, beginningWith: argument.octets))
+      patterns.append(AnswerPatterns.Pattern(characteristic.valueHandle, beginningWith: argument.bytes))
     }
     return patterns
   }

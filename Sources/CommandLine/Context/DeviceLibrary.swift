@@ -55,8 +55,8 @@ package enum DeviceLibrary {
   /// Returns the known device files, grouped in order of precedence: the user's, the simulation's, the shipped ones. Skips invalid files.
   package static func known(_ configuration: Configuration, _ adapter: AdapterSpec) -> [[DeviceDescription]] {
     var simulated: [DeviceDescription]?
-    if case .simulation(let file?) = adapter, let octets = try? InputFile.readIfThere(file, limit: 4 << 20) {
-      simulated = try? DeviceFile.devices(among: octets, name: file)
+    if case .simulation(let file?) = adapter, let bytes = try? InputFile.readIfThere(file, limit: 4 << 20) {
+      simulated = try? DeviceFile.devices(among: bytes, name: file)
     }
     return [own(configuration).devices, simulated ?? [], (try? ShippedDeviceFiles.all()) ?? []]
   }
@@ -79,10 +79,10 @@ package enum DeviceLibrary {
   /// Loads a device file synchronously.
   /// - Throws: The errors of `load`; EINVAL if the path is not a regular file.
   package static func loadAtOnce(_ path: String) throws -> DeviceDescription {
-    guard let octets = try InputFile.readIfThere(path, limit: DeviceFile.maximumLength + 1) else {
+    guard let bytes = try InputFile.readIfThere(path, limit: DeviceFile.maximumLength + 1) else {
       throw FileError.unreadable(path, .noSuchFileOrDirectory)
     }
-    return try checked(DeviceFile.parse(octets, name: path))
+    return try checked(DeviceFile.parse(bytes, name: path))
   }
 
   private static func checked(_ device: DeviceDescription) throws -> DeviceDescription {

@@ -48,13 +48,13 @@ package struct DeviceRequest {
   }
 
   /// Adds a parameter such as `name=value`.
-  /// - Parameter octets: The bytes of the file in `name=@FILE`. Nil if the parameter contains the value itself.
+  /// - Parameter bytes: The bytes of the file in `name=@FILE`. Nil if the parameter contains the value itself.
   /// - Throws: `Failure(.usage)` for an unknown name, a repeated name or an invalid value.
-  package mutating func add(_ word: String, octets: [UInt8]? = nil) throws {
+  package mutating func add(_ word: String, bytes: [UInt8]? = nil) throws {
     let parameter = try parameter(word)
     guard values[parameter.name] == nil else { throw Failure(.usage, "\(command.name): \(parameter.name) is given twice") }
     do {
-      values.append(NamedValue(parameter.name, try octets.map { DeviceValue.bytes($0) } ?? parameter.parse(Self.parts(word).text)))
+      values.append(NamedValue(parameter.name, try bytes.map { DeviceValue.bytes($0) } ?? parameter.parse(Self.parts(word).text)))
     } catch let fault as FieldFault { throw Failure(.usage, "\(command.name): \(fault.description)") }
   }
 

@@ -46,7 +46,7 @@ package final class LinkText: LinkReporter {
     case .mtu(let agreed, let wanted): output.note("The device agreed to an MTU of \(agreed), not \(wanted).")
     case .mtuStays(let mtu, let wanted):
       output.note(
-        "The MTU of this connection stays \(Quantity.octets(mtu)), because it is exchanged only once. "
+        "The MTU of this connection stays \(Quantity.bytes(mtu)), because it is exchanged only once. "
           + "--mtu \(wanted) applies to the next connection.")
     case .agreed(let agreed?, let wanted) where agreed.text != wanted.text:
       output.note("The \(wanted.name) is \(agreed.text) instead of \(wanted.text).")
@@ -135,7 +135,7 @@ extension LinkParameter {
 
   fileprivate var text: String {
     switch self {
-    case .dataLength(let octets): Quantity.octets(octets)
+    case .dataLength(let bytes): Quantity.bytes(bytes)
     case .phy(let phy): phy.name
     case .interval(let interval): "\(interval.millisecondsText) ms"
     }

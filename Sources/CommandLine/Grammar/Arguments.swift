@@ -79,7 +79,7 @@ package enum Arguments {
 
   /// Checks that all arguments of the program are UTF-8.
   /// - Throws: `ValidationError` that names the first argument that is not UTF-8.
-  package static func refuseOctets() throws {
+  package static func refuseBytes() throws {
     guard let index = ThisProcess.argumentThatIsNoText() else { return }
     throw ValidationError(
       "Argument \(index), \(DisplayText.quote(CommandLine.arguments[index])), is not UTF-8. Give bytes in hex, or as @FILE.")

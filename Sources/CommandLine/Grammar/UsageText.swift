@@ -100,7 +100,7 @@ package struct UsageText {
       let line = try? type?.command(from: rest, currentDeviceAt: index) ?? commands.namedCommand(from: words)
       return (try? line?.checkForScript(quoted: [])) != nil
     }
-    func isOctet(_ word: String) -> Bool { word.utf8.count == 2 && Hex.number(word) != nil }
+    func isByte(_ word: String) -> Bool { word.utf8.count == 2 && Hex.number(word) != nil }
     func parts(_ word: String) -> [String] {
       if word.contains(" ") { return word.split(separator: " ").map { String($0) } }
       let parts = word.split(maxSplits: 1) { ":=".contains($0) }.map { String($0) }
@@ -121,7 +121,7 @@ package struct UsageText {
     where Hex.decode(plain[index + 1]) != nil && (try? Selector(plain[index], abbreviating: false)) != nil {
       lines.append(plain[..<index] + ["\(plain[index])=\(plain[index + 1])"] + plain[(index + 2)...])
     }
-    if let start = words.indices.dropFirst().first(where: { words.count - $0 > 5 && words[$0..<$0 + 6].allSatisfy(isOctet) }) {
+    if let start = words.indices.dropFirst().first(where: { words.count - $0 > 5 && words[$0..<$0 + 6].allSatisfy(isByte) }) {
       lines.append(words[..<start] + [words[start..<start + 6].joined(separator: ":")] + words[(start + 6)...])
     }
     if let index = words.firstIndex(of: "-e"), index > 0, commands.commandLine.contains(where: { $0.commandName == first }) {

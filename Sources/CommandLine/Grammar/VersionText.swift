@@ -18,7 +18,7 @@ enum VersionText {
     let commit = ThisProcess.commit
     return """
       blectl \(commands.version)
-      commit: \(commit.map { Hex.encode($0.hash, octets: 8) } ?? unknown)
+      commit: \(commit.map { Hex.encode($0.hash, bytes: 8) } ?? unknown)
       date: \(commit.map { String(Timestamp.text($0.time).prefix(10)) } ?? unknown)
       radios: kernel sockets, exclusive HCI channel, H4 over TCP, Unix and serial streams, simulator, recordings
       libraries: \(cryptoLibraryVersion), readline \(ReadlineDialogue.libraryVersion), ncurses \(Screen.libraryVersion), zlib \(compressionLibraryVersion), libbluetooth

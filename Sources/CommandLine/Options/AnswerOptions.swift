@@ -55,7 +55,7 @@ extension AnswerOptions {
 package struct PatternArgument: ExpressibleByArgument, Sendable {
   package let attribute: String
   /// The first bytes of the values. An empty list matches any value.
-  package let octets: [UInt8]
+  package let bytes: [UInt8]
 
   package init?(argument: String) {
     text = argument
@@ -63,11 +63,11 @@ package struct PatternArgument: ExpressibleByArgument, Sendable {
     guard let attribute = parts.first, !attribute.isEmpty else { return nil }
     self.attribute = String(attribute)
     guard parts.count == 2 else {
-      octets = []
+      bytes = []
       return
     }
-    guard let octets = Self.octets(parts[1]), !octets.isEmpty else { return nil }
-    self.octets = octets
+    guard let bytes = Self.bytes(parts[1]), !bytes.isEmpty else { return nil }
+    self.bytes = bytes
   }
 
   /// The text after the equals sign, such as `4f50` or `"OP"`. Nil without an equals sign.
@@ -94,7 +94,7 @@ package struct PatternArgument: ExpressibleByArgument, Sendable {
     return "If this is the value to expect, write its attribute before it: ATTRIBUTE=\(attribute)"
   }
 
-  private static func octets(_ text: Substring) -> [UInt8]? {
+  private static func bytes(_ text: Substring) -> [UInt8]? {
     guard text.count > 1, text.hasPrefix("\""), text.hasSuffix("\"") else { return Hex.decode(String(text)) }
     return Array(text.dropFirst().dropLast().utf8)
   }
@@ -122,7 +122,7 @@ package struct AssignmentArgument: ExpressibleByArgument, Sendable {
   private let pattern: PatternArgument
 
   package var attribute: String { pattern.attribute }
-  package var octets: [UInt8] { pattern.octets }
+  package var bytes: [UInt8] { pattern.bytes }
 
   package init?(argument: String) {
     guard argument.contains("="), let pattern = PatternArgument(argument: argument) else { return nil }

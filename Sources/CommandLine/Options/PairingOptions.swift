@@ -141,13 +141,13 @@ package struct PairingOptions: OptionSection {
     if case .terminal(let output, _) = way {
       return try await PairingDialogue.typedPasskey(output) { typed, _ in "Passkey: \(typed)" }?.description ?? ""
     }
-    var octets: [UInt8] = []
-    while !octets.contains(UInt8(ascii: "\n")), octets.count < 64 {
+    var bytes: [UInt8] = []
+    while !bytes.contains(UInt8(ascii: "\n")), bytes.count < 64 {
       let more = try await StandardInput.beginning { output.note("Waiting for the passkey on standard input. Press Ctrl-C to cancel.") }
       if more.isEmpty { break }
-      octets += more
+      bytes += more
     }
-    let lines = String(decoding: octets, as: UTF8.self).trimmed.split(separator: "\n")
+    let lines = String(decoding: bytes, as: UTF8.self).trimmed.split(separator: "\n")
     if lines.count > 1 { throw Failure(.input, "Standard input contains more than the passkey. Put the passkey alone into it.") }
     return lines.first.map { String($0).trimmed } ?? ""
   }

@@ -25,20 +25,20 @@ package enum ValueArgument {
   ///   - allowingEmpty: Whether to accept an empty value.
   @LoopActor
   package static func bytes(_ text: String, _ format: ValueFormat?, allowingEmpty: Bool, _ output: Output) async throws -> [UInt8] {
-    let (octets, source) = try await octets(text, format, output)
-    guard octets.isEmpty, !allowingEmpty else { return octets }
+    let (bytes, source) = try await bytes(text, format, output)
+    guard bytes.isEmpty, !allowingEmpty else { return bytes }
     throw Failure(.usage, "\(source == "VALUE" ? "The value" : source) is empty. To write an empty value, add --empty")
   }
 
   @LoopActor
-  private static func octets(_ text: String, _ format: ValueFormat?, _ output: Output) async throws -> ([UInt8], source: String) {
-    let octets: [UInt8]
+  private static func bytes(_ text: String, _ format: ValueFormat?, _ output: Output) async throws -> ([UInt8], source: String) {
+    let bytes: [UInt8]
     let source: String
     if text == "-" {
-      octets = try await output.readingInput { try await InputFile.read("-", limit: limit, whenIdle: $0) }
+      bytes = try await output.readingInput { try await InputFile.read("-", limit: limit, whenIdle: $0) }
       source = "standard input"
     } else if let path = text.after("@") {
-      octets = try await InputFile.read(path, limit: limit)
+      bytes = try await InputFile.read(path, limit: limit)
       source = DisplayText.quote(path)
     } else {
       do { return (text.isEmpty ? [] : try (format ?? .hex).parse(text), "VALUE") } catch {
@@ -49,18 +49,18 @@ package enum ValueArgument {
       }
     }
     guard let format else {
-      let text = String(decoding: octets, as: UTF8.self).trimmed
+      let text = String(decoding: bytes, as: UTF8.self).trimmed
       if text.utf8.count > 1, text.allSatisfy(\.isHexDigit) || (try? Hex.parse(text, loneDigits: false)) != nil {
         output.note("\(source) has only hex digits. blectl writes them as text. To write the bytes that they stand for, add --as hex")
       }
-      return (octets, source)
+      return (bytes, source)
     }
-    return (try parse(octets, as: format, source), source)
+    return (try parse(bytes, as: format, source), source)
   }
 
   /// Parses the contents of a file or of standard input. Keeps UTF-8 text unchanged. Other formats ignore white space.
-  private static func parse(_ octets: [UInt8], as format: ValueFormat, _ source: String) throws -> [UInt8] {
-    guard let text = String(validating: octets, as: UTF8.self) else {
+  private static func parse(_ bytes: [UInt8], as format: ValueFormat, _ source: String) throws -> [UInt8] {
+    guard let text = String(validating: bytes, as: UTF8.self) else {
       throw Failure(.usage, "Cannot read \(source) as \(format.name): it is not UTF-8 text. To write its bytes as they are, leave out --as")
     }
     if format != .utf8, text.trimmed.isEmpty { return [] }

@@ -66,26 +66,26 @@ package enum AdvertisingDetail {
   private static func value(_ structure: ADStructure, _ sender: Address?, _ formats: AdvertisingFormats, _ local: String?) -> String {
     // The parser needs an advertisement, so wrap the structure in one.
     let alone = Advertisement(structures: [structure]) ?? Advertisement([])
-    let octets = Hex.encode(structure.data)
+    let bytes = Hex.encode(structure.data)
     switch structure.type {
-    case ADType.flags: return alone.flags.map { "\(flags($0)) (\(octets))" } ?? octets
+    case ADType.flags: return alone.flags.map { "\(flags($0)) (\(bytes))" } ?? bytes
     case ADType.shortenedLocalName, ADType.completeLocalName, ADType.broadcastName: return "\"\(DisplayText.escape(structure.data))\""
-    case ADType.txPowerLevel: return alone.txPower.map { "\($0) dBm" } ?? octets
+    case ADType.txPowerLevel: return alone.txPower.map { "\($0) dBm" } ?? bytes
     case ADType.appearance:
-      return alone.appearance.flatMap { AssignedNumbers.appearance($0) }.map { "\($0) (\(octets))" } ?? octets
-    case ADType.classOfDevice: return ClassOfDevice(structure.data).map { "\($0) (\(octets))" } ?? octets
+      return alone.appearance.flatMap { AssignedNumbers.appearance($0) }.map { "\($0) (\(bytes))" } ?? bytes
+    case ADType.classOfDevice: return ClassOfDevice(structure.data).map { "\($0) (\(bytes))" } ?? bytes
     case ADType.manufacturerData:
-      guard let (company, data) = alone.manufacturerData.first else { return octets }
+      guard let (company, data) = alone.manufacturerData.first else { return bytes }
       let id = Hex.encode(company)
       return "\(id) \(AssignedNumbers.company(company) ?? "(unknown company)")  \(Hex.encode(data))"
         + meaning(DecodedData.manufacturer(company, data, name: local)) + meaning(formats.described(company, data))
     case ADType.serviceData16, ADType.serviceData32, ADType.serviceData128:
-      guard let (uuid, data) = alone.serviceData.first else { return octets }
+      guard let (uuid, data) = alone.serviceData.first else { return bytes }
       return "\(named(uuid))  \(Hex.encode(data))" + meaning(formats.service(uuid, data, sender: sender))
     default:
       let uuids = alone.serviceUUIDs + alone.solicitedUUIDs
       if !uuids.isEmpty { return uuids.map(named).joined(separator: ", ") }
-      return ADStructureText.meaning(structure).map { "\($0) (\(octets))" } ?? octets
+      return ADStructureText.meaning(structure).map { "\($0) (\(bytes))" } ?? bytes
     }
   }
 
@@ -151,7 +151,7 @@ enum ADStructureText {
   }
 
   /// Decodes bytes as a little-endian unsigned number.
-  private static func number(_ octets: ArraySlice<UInt8>) -> UInt64 { octets.reversed().reduce(0) { $0 << 8 | UInt64($1) } }
+  private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) } }
 
   private static func interval(_ number: UInt64, _ unit: Double) -> String { "\((Double(number) * unit).plainText) ms" }
 }

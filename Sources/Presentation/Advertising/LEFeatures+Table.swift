@@ -1,9 +1,9 @@
 /// The names of LE features (Vol 6 Part B §4.6).
 enum LEFeatures {
   /// Returns the names of the set bits, the first byte first. A bit without a name is `bit N`.
-  static func names(_ octets: [UInt8]) -> [String] {
-    octets.enumerated().flatMap { index, octet in
-      (0..<8).filter { octet >> UInt8($0) & 1 == 1 }.map { bit in
+  static func names(_ bytes: [UInt8]) -> [String] {
+    bytes.enumerated().flatMap { index, byte in
+      (0..<8).filter { byte >> UInt8($0) & 1 == 1 }.map { bit in
         let number = 8 * index + bit
         return number < names.count ? names[number] : later[number] ?? "bit \(number)"
       }

@@ -53,7 +53,7 @@ package enum ScanRecord {
     let (ofCompanies, ofServices) = (manufacturerData.lastOfEach(\.company), serviceData.lastOfEach(\.uuid))
     json.texts("services", services.map { .init($0) })
     json.object("manufacturer_data") { object in
-      for item in ofCompanies { object.hex(.init(hex: UInt64(item.company), octets: 2), item.data) }
+      for item in ofCompanies { object.hex(.init(hex: UInt64(item.company), bytes: 2), item.data) }
     }
     json.object("service_data") { object in
       for item in ofServices { object.hex(.init(item.uuid), item.data) }
@@ -99,14 +99,14 @@ package enum ScanRecord {
 /// The JSON output of recorded advertising data, without the fields that only a receiver knows, such as `rssi`.
 package enum AdvertisementRecord {
   package static func write(
-    _ json: inout RecordWriter, _ advertisement: Advertisement, _ octets: [UInt8], _ sender: PeerAddress?, _ formats: AdvertisingFormats
+    _ json: inout RecordWriter, _ advertisement: Advertisement, _ bytes: [UInt8], _ sender: PeerAddress?, _ formats: AdvertisingFormats
   ) {
     json.peer("address", "address_type", sender)
     json.string("name", advertisement.displayName?.raw)
     let (manufacturerData, serviceData) = (advertisement.manufacturerData, advertisement.serviceData)
     ScanRecord.lists(&json, advertisement.serviceUUIDs, manufacturerData, serviceData)
     json.integer("tx_power", advertisement.txPower)
-    json.hex("raw", octets)
+    json.hex("raw", bytes)
     if let error = advertisement.error { json.string("error", "\(error)") }
     PacketRecord.structures(&json, advertisement, formats, sender: sender?.address)
     let decoded = formats.all(

@@ -8,7 +8,7 @@ package import Terminal
 package final class ScanView {
   private let output: Output
   private let log: ScanLog?
-  private let showsOctets: Bool
+  private let showsBytes: Bool
   /// Whether the view shows a line or record for each device instead of each packet.
   private let showsDevices: Bool
   /// Whether the caller shows the devices again and again, so that the view does not show them at the end.
@@ -26,17 +26,17 @@ package final class ScanView {
   private var facts: [PeerAddress: (changes: Int, facts: ScanFacts)] = [:]
 
   package init(
-    _ options: DeviceWatch.Options, sort: DeviceOrder.Key, showsOctets: Bool = false, showsDevices: Bool = false,
+    _ options: DeviceWatch.Options, sort: DeviceOrder.Key, showsBytes: Bool = false, showsDevices: Bool = false,
     repeats: Bool = false, limit: Int? = nil, formats: AdvertisingFormats, _ output: Output, _ log: ScanLog? = nil
   ) {
     self.log = log
     self.formats = formats
     self.output = output
-    self.showsOctets = showsOctets
+    self.showsBytes = showsBytes
     self.showsDevices = showsDevices
     self.repeats = repeats
     self.limit = limit
-    isLive = output.canAnimateOut && !output.style.json && !showsOctets && !repeats
+    isLive = output.canAnimateOut && !output.style.json && !showsBytes && !repeats
     watch = DeviceWatch(options)
     order = DeviceOrder(sort)
   }
@@ -59,8 +59,8 @@ package final class ScanView {
       if try !output.recordWithoutWaiting({ write(&$0, record, at: time) }) { try await output.record { write(&$0, record, at: time) } }
     } else {
       try await output.line(
-        timeText(time) + (showsOctets ? ScanRecord.rawLine(record.report) : ScanRecord.line(record.report, record.advertisement, formats)))
-      if !showsOctets, output.style.verbosity > 0 {
+        timeText(time) + (showsBytes ? ScanRecord.rawLine(record.report) : ScanRecord.line(record.report, record.advertisement, formats)))
+      if !showsBytes, output.style.verbosity > 0 {
         let report = record.report
         for line in AdvertisingDetail.lines(report.data, isCut: report.isTruncated, of: report.peer, pdu: report.pdu, formats) {
           try await output.line(output.displayText(line))

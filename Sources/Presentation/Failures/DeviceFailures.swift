@@ -69,8 +69,8 @@ extension Failure {
       failure.message =
         "\(count) bytes do not fit an attribute, which holds at most \(WriteProcedure.largestValue). If the device takes segments: in \(file), add "
         + "\"chunk\": \(segment)" + (mode == .auto ? "" : " and \"mode\": \"request\" or \"command\"")
-    case .segmentTooLong(let octets, let limit, let mtu):
-      failure.message = "\"chunk\": \(octets) in \(file) is too large: a segment has at most \(limit) bytes at MTU \(mtu)."
+    case .segmentTooLong(let bytes, let limit, let mtu):
+      failure.message = "\"chunk\": \(bytes) in \(file) is too large: a segment has at most \(limit) bytes at MTU \(mtu)."
     case .noLongWrites(_, count: _, let limit):
       failure.message = failure.message.replacing(
         "--mode request --chunk \(limit)", with: "in \(file), add \"mode\": \"request\" and \"chunk\": \(limit)")
@@ -113,9 +113,9 @@ extension PacketFault {
     case .cut(let count, let needs): "cut: \(count) of \(needs) bytes"
     case .tooLong(let count, let allowed): "\(count) bytes, not \(allowed)"
     case .checksum(let expected, let found): "checksum \(Hex.encode(found)), should be \(Hex.encode(expected))"
-    case .octets(let offset, let expected, let found):
+    case .bytes(let offset, let expected, let found):
       "\(Hex.encode(found)) at byte \(offset), should be \(Hex.encode(expected))"
-    case .text(let field, let octets): "\(field) is \(DisplayText.quote(String(decoding: octets, as: UTF8.self)))"
+    case .text(let field, let bytes): "\(field) is \(DisplayText.quote(String(decoding: bytes, as: UTF8.self)))"
     case .size(let size): "a length of \(size)"
     }
   }

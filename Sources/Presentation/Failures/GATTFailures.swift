@@ -25,13 +25,13 @@ extension ATTError: FailureConvertible {
 
 extension Violation {
   /// A sentence about the violation, without a full stop. The sentence shows at most 32 bytes of the PDU.
-  var sentence: String { "The device violated the Attribute Protocol: \(opcode) [\(Hex.head(octets))]: \(reason)" }
+  var sentence: String { "The device violated the Attribute Protocol: \(opcode) [\(Hex.head(bytes))]: \(reason)" }
 }
 
 extension Hex {
   /// Returns at most 32 bytes in hex. For longer data, adds an ellipsis and the number of bytes.
-  static func head(_ octets: [UInt8]) -> String {
-    octets.isEmpty ? "no bytes" : encode(octets.prefix(32)) + (octets.count > 32 ? "… (\(octets.count) bytes)" : "")
+  static func head(_ bytes: [UInt8]) -> String {
+    bytes.isEmpty ? "no bytes" : encode(bytes.prefix(32)) + (bytes.count > 32 ? "… (\(bytes.count) bytes)" : "")
   }
 }
 
@@ -74,9 +74,9 @@ extension GATTError: FailureConvertible {
       .usage(
         "\(count) bytes do not fit an attribute, which holds at most \(WriteProcedure.largestValue). If the device takes segments, add --chunk "
           + "\(segment)\(mode == .auto ? "" : " and --mode request or command").")
-    case .segmentTooLong(let octets, let limit, let mtu):
-      .usage("--chunk \(octets) is too large: a segment has at most \(limit) bytes at MTU \(mtu).")
-    case .segmentTooShort(let octets): .usage("--chunk \(octets) is too small: a segment has at least 1 byte.")
+    case .segmentTooLong(let bytes, let limit, let mtu):
+      .usage("--chunk \(bytes) is too large: a segment has at most \(limit) bytes at MTU \(mtu).")
+    case .segmentTooShort(let bytes): .usage("--chunk \(bytes) is too small: a segment has at least 1 byte.")
     case .planMismatch(let planned, let count):
       .internal("Cannot write \(count) bytes with a plan for \(planned) bytes, a bug in blectl.")
     }
@@ -243,7 +243,7 @@ extension ClientNote {
       "The device refused the MTU exchange: \(code.name) (\(code.tag)). The MTU stays \(mtu)."
     case .mtuAnsweredWrongly(let violation, let mtu): "\(violation.sentence). The MTU stays \(mtu)."
     case .ignored(.empty): "Ignored an empty ATT PDU."
-    case .ignored(.malformed(let error, let octets)): "Ignored a malformed ATT PDU [\(Hex.encode(octets.prefix(32)))]: \(error)"
+    case .ignored(.malformed(let error, let bytes)): "Ignored a malformed ATT PDU [\(Hex.encode(bytes.prefix(32)))]: \(error)"
     case .ignored(.stray(let opcode)): "Ignored a \(opcode) without a request."
     case .ignored(.unknownCommand(let opcode)): "Ignored an unknown command, \(opcode)."
     case .ignored(.lost(let count)), .lost(let count): "Lost \(count) received PDUs so far: they arrived too fast."
@@ -293,7 +293,7 @@ extension IrregularEntry {
     case .notAdvancing(let asked):
       "The search for \(plural) ended at \(asked.start): the device returned nothing in the requested range \(range(asked))."
     case .malformed(let value): "Ignored \(name): its value is malformed (\(value.isEmpty ? "no bytes" : Hex.encode(value.prefix(32))))."
-    case .uuidLength(let octets): "Kept \(name): its UUID has \(octets) bytes, which is not allowed here."
+    case .uuidLength(let bytes): "Kept \(name): its UUID has \(bytes) bytes, which is not allowed here."
     case .endsBefore(let end) where kind == .include: "Kept \(name): its handle range is invalid (end \(end))."
     case .endsBefore(let end): "Extended \(name) to the next service: its end \(end) is before its start."
     case .overlaps(let uuid, let other): "Kept \(name), which overlaps service \(uuid) (\(range(other)))."

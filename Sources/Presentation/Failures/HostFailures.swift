@@ -65,7 +65,7 @@ extension GAPError: FailureConvertible {
     switch self {
     case .intervalOutOfRange(let interval):
       .usage("Invalid connection interval \(interval.millisecondsText) ms. Use 7.5 to 4000 ms.")
-    case .dataLengthOutOfRange(let octets): .usage("Invalid data length \(octets). Use 27 to 251 bytes.")
+    case .dataLengthOutOfRange(let bytes): .usage("Invalid data length \(bytes). Use 27 to 251 bytes.")
     case .noPrimaryPHY: .usage("Cannot scan on these PHYs: devices advertise on 1M or coded.")
     case .advertisingIntervalOutOfRange(let interval):
       .usage("Invalid advertising interval \(interval.millisecondsText) ms. Use 20 to 10240 ms.")
@@ -146,7 +146,7 @@ extension LinkProcedure {
     switch self {
     case .connectionInterval(let interval): "a connection interval of \(interval.millisecondsText) ms"
     case .phy(let phy): "the \(phy.name) PHY"
-    case .dataLength(let octets): "a data length of \(octets) bytes"
+    case .dataLength(let bytes): "a data length of \(bytes) bytes"
     }
   }
 }

@@ -48,7 +48,7 @@ extension TransferError: FailureConvertible {
       .expectation(
         "Invalid report \(value.isEmpty ? "an empty value" : Hex.encode(value)): expected 8 bytes, the byte count and the CRC-32 (both u32le)."
       )
-    case .otherOctets(let report):
+    case .otherBytes(let report):
       .expectation(
         "The device reports \(report), which does not match the start of the file: it lost bytes or has other data. Reset its counter if "
           + "needed, then send the whole file without --resume.")

@@ -19,17 +19,17 @@ extension FirmwareFileError: FailureConvertible {
       "The file does not begin with an MCUboot image. Use the signed image of the build, which is often named app_update.bin or zephyr.signed.hex."
     case .bigEndianImage: "The image is for big-endian processors. blectl updates only little-endian devices."
     case .imageEndsEarly(let needs, let has):
-      "The image is incomplete: it needs \(Quantity.octets(needs)), but the file has \(has). \(Self.again)"
-    case .imageHeaderSize(let size): "The image is damaged: its header has \(Quantity.octets(size)), and needs at least 32. \(Self.again)"
+      "The image is incomplete: it needs \(Quantity.bytes(needs)), but the file has \(has). \(Self.again)"
+    case .imageHeaderSize(let size): "The image is damaged: its header has \(Quantity.bytes(size)), and needs at least 32. \(Self.again)"
     case .tlvMagic(let magic, let offset):
       "The image has no valid metadata after its code: 0x\(Hex.encode(magic)) at byte \(offset). Sign it with imgtool, or copy it again."
     case .tlvLength(let offset): "The image is damaged: its metadata have an impossible length at byte \(offset). \(Self.again)"
     case .protectedSize(let header, let area):
-      "The image is damaged: its header gives the protected metadata \(Quantity.octets(header)), but they have \(area). \(Self.again)"
+      "The image is damaged: its header gives the protected metadata \(Quantity.bytes(header)), but they have \(area). \(Self.again)"
     case .imageHashes(let count):
       "The image needs exactly one hash, but has \(count == 0 ? "none" : "\(count)"). Sign it again with imgtool."
     case .imageHashLength(let type, let length):
-      "The hash of the image has an invalid length: \(Quantity.octets(length)) for type 0x\(Hex.encode(type)). Sign it again with imgtool."
+      "The hash of the image has an invalid length: \(Quantity.bytes(length)) for type 0x\(Hex.encode(type)). Sign it again with imgtool."
     case .imageHash(let stored, let computed):
       "The image is damaged: its hash is \(Hex.encode(computed)), but should be \(Hex.encode(stored)). \(Self.again)"
     case .archive(.endsEarly): "The ZIP archive is incomplete: its directory is missing. \(Self.again)"
@@ -42,7 +42,7 @@ extension FirmwareFileError: FailureConvertible {
       "The ZIP archive has two files named \(DisplayText.quote(name)), so it is not clear which one is meant."
     case .archive(.overlap(let name)): "The ZIP archive is invalid: \(DisplayText.quote(name)) overlaps with another file."
     case .archive(.entryTooLarge(let name, let limit)):
-      "\(DisplayText.quote(name)) in the ZIP archive expands to more than \(Quantity.octets(limit)), so blectl stopped reading it."
+      "\(DisplayText.quote(name)) in the ZIP archive expands to more than \(Quantity.bytes(limit)), so blectl stopped reading it."
     case .archive(.data(let name)): "\(DisplayText.quote(name)) in the ZIP archive is damaged. \(Self.again)"
     case .archive(.checksum(let name)): "\(DisplayText.quote(name)) in the ZIP archive is damaged: wrong checksum. \(Self.again)"
     case .noManifest:
@@ -62,7 +62,7 @@ extension FirmwareFileError: FailureConvertible {
     case .initPacket(let part, let problem): "The init packet of the \(part.noun) \(Self.text(problem)). \(Self.anew)"
     case .partType(let part, let type): "The init packet of the \(part.noun) is for another type of firmware: \(type.text). \(Self.anew)"
     case .partSize(let part, let packet, let file):
-      "The \(part.noun) in the package has \(Quantity.octets(file)), but its init packet is for \(packet). \(Self.anew)"
+      "The \(part.noun) in the package has \(Quantity.bytes(file)), but its init packet is for \(packet). \(Self.anew)"
     case .partHash(let part, let packet, let file):
       "The hash of the \(part.noun) in the package is \(Hex.encode(file)), but its init packet is for \(Hex.encode(packet)). \(Self.anew)"
     }
@@ -71,7 +71,7 @@ extension FirmwareFileError: FailureConvertible {
   private static let again = "Copy or build it again."
   private static let anew = "Make the package again with nrfutil."
 
-  private static func hex(_ address: UInt32) -> String { "0x" + Hex.encode(UInt64(address), octets: 4) }
+  private static func hex(_ address: UInt32) -> String { "0x" + Hex.encode(UInt64(address), bytes: 4) }
 
   private static func text(_ known: KnownFile?) -> String {
     let kinds = "an MCUboot image (.bin, .hex) or a package for Nordic Secure DFU (.zip)"

@@ -17,7 +17,7 @@ package enum FirmwareText {
   private static func facts(_ image: ImageFile, _ width: Int?) -> [String] {
     let metadata = image.end - image.headerSize - image.imageSize
     var rows = [
-      ("Size", "\(Quantity.octets(image.end)): header \(image.headerSize), code \(image.imageSize), metadata \(metadata)"),
+      ("Size", "\(Quantity.bytes(image.end)): header \(image.headerSize), code \(image.imageSize), metadata \(metadata)"),
       ("Hash", hash(image)), ("Signature", signature(image)),
     ]
     if image.isCompressed, let hash = image.runningHash { rows.append(("Running", "hash \(Hex.encode(hash)) after decompression")) }
@@ -25,7 +25,7 @@ package enum FirmwareText {
     if let key = image.value(of: 0x02) { rows.append(("Key", Hex.encode(key))) }
     let flags = image.flags.names.map { $0.name?.replacing("_", with: " ") ?? "0x" + String($0.bit, radix: 16) }
     if !flags.isEmpty { rows.append(("Flags", flags.joined(separator: ", "))) }
-    if image.loadAddress != 0 { rows.append(("Address", "0x" + Hex.encode(UInt64(image.loadAddress), octets: 4))) }
+    if image.loadAddress != 0 { rows.append(("Address", "0x" + Hex.encode(UInt64(image.loadAddress), bytes: 4))) }
     rows += image.dependencies.map { ("Needs", "image \($0.image), version \($0.version) or later") }
     if image.padding > 0 { rows.append(("Padding", padding(image))) }
     return text(rows, width)
@@ -59,7 +59,7 @@ package enum FirmwareText {
 
   private static func padding(_ image: ImageFile) -> String {
     let state = image.trailer.map { $0.isConfirmed ? " with a trailer (confirmed)" : " with a trailer (not confirmed)" } ?? ""
-    return "\(Quantity.octets(image.padding))\(state). Updates leave it out."
+    return "\(Quantity.bytes(image.padding))\(state). Updates leave it out."
   }
 
   private static func table(_ image: ImageFile) -> Table {
@@ -84,7 +84,7 @@ package enum FirmwareText {
     rows.append(("Hash", "SHA-256 \(Hex.encode(packet.hash)) (\(part.problem == nil ? "correct" : "wrong"))"))
     rows.append(("Signature", packet.signature.map(name) ?? "none, so most bootloaders refuse it"))
     if packet.isDebug { rows.append(("Debug", "yes: the bootloader skips the check of versions")) }
-    return ["\(DisplayText.escape(part.name)): \(part.kind.noun), \(Quantity.octets(part.binary.count))"] + text(rows, width)
+    return ["\(DisplayText.escape(part.name)): \(part.kind.noun), \(Quantity.bytes(part.binary.count))"] + text(rows, width)
   }
 
   private static func name(_ signature: InitPacket.SignatureType) -> String {

@@ -19,17 +19,17 @@ extension ManagementError: FailureConvertible {
     case .messageTooLong(let operation, let count, let limit):
       return Failure(
         .device,
-        "The request \"\(operation.caseWords)\" has \(Quantity.octets(count)), but the device takes at most \(limit). Use a larger MTU.")
+        "The request \"\(operation.caseWords)\" has \(Quantity.bytes(count)), but the device takes at most \(limit). Use a larger MTU.")
     case .mtuTooSmall(let mtu):
       return Failure(
         .device,
-        "The MTU of \(Quantity.octets(mtu)) is too small for an upload, because the device takes one write per message. It needs 65 bytes.")
+        "The MTU of \(Quantity.bytes(mtu)) is too small for an upload, because the device takes one write per message. It needs 65 bytes.")
     case .uploadStuck(let offset, let tries):
       return Failure(.device, "The upload stays at byte \(offset), after \(tries) attempts. Reset the device, then try again.")
     case .uploadMismatch:
       return .expectation("The hash of the uploaded image is wrong on the device. Run the same command again with --no-resume.")
     case .imageTooLarge(let count, let limit):
-      return .input("The image has \(Quantity.octets(count)), but its slot takes at most \(limit). Nothing was uploaded.")
+      return .input("The image has \(Quantity.bytes(count)), but its slot takes at most \(limit). Nothing was uploaded.")
     case .noSuchImage(let number): return .usage("The device has no image \(number). List its images: blectl firmware PEER list")
     case .slotNotAddressable(let slot): return .usage("The device does not allow uploads to slot \(slot). Omit --slot, or use --image N.")
     case .downgradeForbidden(let running, let file):

@@ -59,9 +59,9 @@ package final class ManagementText {
     let revert = bootloader.mode.canRevert ? "the device reverts if a new image fails" : "the device cannot return to an old image"
     var lines = ["Bootloader   \(name)", "Mode         \(mode): \(revert)\(bootloader.forbidsDowngrade ? ", no downgrades" : "")"]
     if let application { lines.append("Application  \(DisplayText.escape(application))") }
-    if let buffers { lines.append("Buffers      \(buffers.bufferCount) of \(Quantity.octets(buffers.bufferSize))") }
+    if let buffers { lines.append("Buffers      \(buffers.bufferCount) of \(Quantity.bytes(buffers.bufferSize))") }
     for slot in slots ?? [] {
-      lines.append("Slot \(slot.number)       image \(slot.image), \(slot.size.map(Quantity.octets) ?? "unknown size")")
+      lines.append("Slot \(slot.number)       image \(slot.image), \(slot.size.map(Quantity.bytes) ?? "unknown size")")
     }
     try await show("firmware_info", lines) {
       $0.string("bootloader", bootloader.name)

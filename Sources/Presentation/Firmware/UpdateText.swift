@@ -54,7 +54,7 @@ package final class UpdateText {
     if confirmsOnly { return "\(action).\(consequence)" }
     let steps = plan.steps.map(\.text).joined(separator: ", ")
     let revert = plan.canRevert && plan.steps.contains(.restart) ? " If the new image fails, the device reverts." : consequence
-    let amount = plan.bytes > 0 ? ", \(Quantity.octets(plan.bytes))" : " (the device has the image already)"
+    let amount = plan.bytes > 0 ? ", \(Quantity.bytes(plan.bytes))" : " (the device has the image already)"
     return "\(action)\(keepsImage ? "" : " over \(kind.name)\(amount)"): \(steps).\(revert)"
   }
 
@@ -159,7 +159,7 @@ extension UpdateStep: CaseNames {
 extension UpdateNote {
   package var text: String {
     switch self {
-    case .paddingLeftOut(let count): "The padding at the end of the image (\(Quantity.octets(count))) is left out."
+    case .paddingLeftOut(let count): "The padding at the end of the image (\(Quantity.bytes(count))) is left out."
     case .encrypted: "The image is encrypted, so its hash cannot be checked before the upload."
     case .compressed: "The image is compressed. After the restart, the device reports the hash of the decompressed image."
     case .sameContent: "The content is the same, but the signature may differ."

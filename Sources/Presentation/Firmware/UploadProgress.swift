@@ -31,5 +31,5 @@ extension UploadCount {
   /// The time in seconds. Nil if nothing was sent.
   var seconds: Double? { bytes > 0 ? (time.inSeconds * 1000).rounded() / 1000 : nil }
 
-  var text: String { "\(Quantity.octets(bytes)) in \((seconds ?? 0).plainText) s, \(Quantity.rate(bytes, in: time.inSeconds))" }
+  var text: String { "\(Quantity.bytes(bytes)) in \((seconds ?? 0).plainText) s, \(Quantity.rate(bytes, in: time.inSeconds))" }
 }

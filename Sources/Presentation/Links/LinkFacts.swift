@@ -33,10 +33,10 @@ package struct LinkFacts {
   /// The known parameters, with one line for each.
   package var lines: [String] {
     let facts: [(String, String?)] = [
-      ("MTU", Quantity.octets(mtu)), ("interval", parameters.interval.map { "\($0.millisecondsText) ms" }),
+      ("MTU", Quantity.bytes(mtu)), ("interval", parameters.interval.map { "\($0.millisecondsText) ms" }),
       ("latency", parameters.latency.map { "\($0) events" }),
       ("supervision timeout", parameters.supervisionTimeout.map { "\($0.millisecondsText) ms" }),
-      ("PHY", parameters.phy?.name), ("data length", parameters.maxTxOctets.map(Quantity.octets)),
+      ("PHY", parameters.phy?.name), ("data length", parameters.maxTxOctets.map(Quantity.bytes)),
       ("RSSI", parameters.rssi.map { "\($0) dBm" }), ("security", security.map(\.text)),
     ]
     return facts.compactMap { name, value in value.map { "\(name): \($0)" } }
@@ -46,7 +46,7 @@ package struct LinkFacts {
   package var short: String {
     let facts = [
       "MTU \(mtu)", parameters.interval.map { "\($0.millisecondsText) ms" }, parameters.phy.map { $0.name.uppercased() },
-      parameters.maxTxOctets.map(Quantity.octets), parameters.rssi.map { "\($0) dBm" }, security?.text,
+      parameters.maxTxOctets.map(Quantity.bytes), parameters.rssi.map { "\($0) dBm" }, security?.text,
     ]
     return facts.compactMap(\.self).joined(separator: ", ")
   }

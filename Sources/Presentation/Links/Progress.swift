@@ -51,7 +51,7 @@ final class Progress {
   ///   - begin: The number of bytes before this transfer's start. The percentage includes these bytes, but the rate does not.
   nonisolated static func line(_ done: Int, _ total: Int?, from begin: Int, inFlight: Int, seconds: Double, width: Int) -> String {
     let rate = Quantity.rate(done - begin, in: seconds)
-    guard let total else { return DisplayText.clip("\(Quantity.octets(done))  \(rate)  \(inFlight) in flight", to: max(1, width - 2)) }
+    guard let total else { return DisplayText.clip("\(Quantity.bytes(done))  \(rate)  \(inFlight) in flight", to: max(1, width - 2)) }
     let share = Double(done) / Double(max(1, total))
     var facts = "\(Int(share * 100)) %  \(done)/\(total) bytes  \(rate)"
     if done > begin, done < total, seconds > 0 { facts += "  \(Quantity.time(Double(total - done) / Double(done - begin) * seconds)) left" }

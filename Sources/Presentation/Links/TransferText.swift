@@ -44,7 +44,7 @@ package final class TransferText: DeliveryObserver {
     case .deviceIsSlower(let isSlower, let before, let now):
       let change = isSlower ? "is slower than" : "keeps up with"
       output.note("The device \(change) the link. Bytes per segment: \(now) instead of \(before).")
-    case .goesOn(let place, _, true): output.note("\(reporter ?? "The device") reports \(Quantity.octets(place)). Continuing there.")
+    case .goesOn(let place, _, true): output.note("\(reporter ?? "The device") reports \(Quantity.bytes(place)). Continuing there.")
     case .goesOn(let place, let sent, false):
       let twice = sent > place ? " Bytes up to \(sent) may arrive twice." : ""
       output.note("Continuing at byte \(place), after the last confirmed one.\(twice)")
@@ -56,7 +56,7 @@ package final class TransferText: DeliveryObserver {
         "\(reporter ?? "The device") reports 0 bytes, so the device lost the \(remembered) that arrived. Starting over at byte 0.")
     case .counterIsAt(let count):
       output.note(
-        "\(reporter ?? "The device") reports \(Quantity.octets(count)) before the transfer. "
+        "\(reporter ?? "The device") reports \(Quantity.bytes(count)) before the transfer. "
           + "If the device does not reset its count, the final check will fail.")
     }
   }
@@ -70,25 +70,25 @@ package final class TransferText: DeliveryObserver {
   /// Formats the known link parameters, such as `1M, 15 ms, 251 bytes`.
   private static func facts(_ link: LinkParameters) -> String {
     let known = [
-      link.phy.map { $0.name.uppercased() }, link.interval.map { "\($0.millisecondsText) ms" }, link.maxTxOctets.map(Quantity.octets),
+      link.phy.map { $0.name.uppercased() }, link.interval.map { "\($0.millisecondsText) ms" }, link.maxTxOctets.map(Quantity.bytes),
     ]
     return known.compactMap(\.self).joined(separator: ", ")
   }
 
   package func didDeliver(_ transfer: FileTransfer, _ verdict: FileDelivery.Verdict) async throws {
-    let octets = transfer.progress.sent - transfer.offset
+    let bytes = transfer.progress.sent - transfer.offset
     let seconds = transfer.use.seconds
     let shown = (seconds * 1000).rounded() / 1000
     let limit = transfer.use.capacity.flatMap { seconds > 0 && $0 > 0 ? $0 / seconds : nil }
     if output.style.json {
       try await output.record {
         $0.string("event", "sent")
-        $0.integer("bytes", octets)
+        $0.integer("bytes", bytes)
         $0.integer("segments", transfer.segments)
         $0.integer("chunk", transfer.segment)
         $0.integer("mtu", transfer.use.mtu)
         $0.number("seconds", shown)
-        $0.number("bytes_per_second", (seconds > 0 ? Double(octets) / seconds : 0).rounded())
+        $0.number("bytes_per_second", (seconds > 0 ? Double(bytes) / seconds : 0).rounded())
         $0.string("mode", transfer.mode?.rawValue)
         $0.bool("verified", verdict.isPassed)
         $0.integer("offset", transfer.offset)
@@ -114,9 +114,9 @@ package final class TransferText: DeliveryObserver {
         "NOT verified before byte \(place). The device confirms the rest: CRC-32 \(try await transfer.proof().part.crcText)"
       }
     if transfer.segments == 0 {
-      return try await output.line("Nothing left to send: the device has all \(Quantity.octets(transfer.progress.sent)). \(proof)")
+      return try await output.line("Nothing left to send: the device has all \(Quantity.bytes(transfer.progress.sent)). \(proof)")
     }
-    let share = limit.map { Self.share(Double(octets) / seconds / $0) } ?? ""
+    let share = limit.map { Self.share(Double(bytes) / seconds / $0) } ?? ""
     let known = Self.facts(transfer.use.parameters)
     let segment = transfer.segment.map { " of \($0)" } ?? ""
     let plan = "MTU \(transfer.use.mtu), \(Quantity.segments(transfer.segments))\(segment) by \(transfer.mode?.rawValue ?? "command")"
@@ -124,7 +124,7 @@ package final class TransferText: DeliveryObserver {
     let gap = ((transfer.gap ?? .zero).inMilliseconds * 10).rounded() / 10
     let pace = gap > 0 ? " One segment every \(gap.plainText) ms: the device is slower than the link." : ""
     try await output.sentence(
-      "Sent \(Quantity.octets(octets)) in \(shown) s: \(Quantity.rate(octets, in: seconds))\(share) "
+      "Sent \(Quantity.bytes(bytes)) in \(shown) s: \(Quantity.rate(bytes, in: seconds))\(share) "
         + "(\(known.isEmpty ? "" : known + ", ")\(plan))\(links).\(pace) \(proof)")
   }
 }
@@ -143,8 +143,8 @@ extension FileDelivery.Verdict {
   fileprivate var beginning: Int? { if case .passed(let place) = self { place } else { nil } }
 }
 
-extension OctetFile: OctetSource {}
+extension ByteFile: ByteSource {}
 
-extension FileError: OctetSourceError {
+extension FileError: ByteSourceError {
   var change: (before: Int, now: Int)? { if case .changed(_, let before, let now) = self { (before, now) } else { nil } }
 }

@@ -67,7 +67,7 @@ package enum PacketText {
     case .code(let number, let name): return name.map { DisplayText.escape($0) } ?? hex(UInt64(clamping: number), 2)
     case .status(let code): return code == .success ? code.name : code.description
     case .attError(let code): return code.description
-    case .mask(let bits, let octets): return hex(bits, octets)
+    case .mask(let bits, let bytes): return hex(bits, bytes)
     case .quantity(let number, let factor, let unit):
       if unit == "dBm" { return number == 127 ? "not available" : "\(number) dBm" }
       return "\((Double(number) * factor).plainText) \(unit == "us" ? "µs" : unit)"
@@ -76,17 +76,17 @@ package enum PacketText {
     case .flag(let flag): return flag ? "on" : "off"
     case .address(let address): return address.description
     case .uuid(let uuid): return named(uuid)
-    case .text(let octets): return "\"\(DisplayText.escape(octets))\""
-    case .octets(let octets): return octets.isEmpty ? "(empty)" : Hex.encode(octets)
-    case .advertising(let octets): return advertising(octets)
-    case .part(let octets, nil): return (octets.isEmpty ? "(empty)" : Hex.encode(octets)) + " (part)"
+    case .text(let bytes): return "\"\(DisplayText.escape(bytes))\""
+    case .bytes(let bytes): return bytes.isEmpty ? "(empty)" : Hex.encode(bytes)
+    case .advertising(let bytes): return advertising(bytes)
+    case .part(let bytes, nil): return (bytes.isEmpty ? "(empty)" : Hex.encode(bytes)) + " (part)"
     case .part(_, let whole?):
       return advertising(whole.data, isCut: whole.isTruncated) + (whole.firstPacket.map { " (joined from packet \($0) on)" } ?? "")
     case .attribute(let handle):
       guard let name = names(handle) else { return "handle \(handle)" }
       return "\(handle) \(name.characteristic.map { "\(named($0))@" } ?? "")\(named(name.type))"
-    case .value(let octets, let handle, let isWhole):
-      return ValueText.displayText(octets, of: isWhole ? handle.flatMap(names)?.type : nil)
+    case .value(let bytes, let handle, let isWhole):
+      return ValueText.displayText(bytes, of: isWhole ? handle.flatMap(names)?.type : nil)
     case .packet(let packet, _, _): return packet.name
     case .list(let items): return items.map { parts($0, names).joined(separator: ", ") }.joined(separator: "; ")
     }
@@ -96,15 +96,15 @@ package enum PacketText {
     AssignedNumbers.name(of: uuid).map { "\(uuid) \(DisplayText.escape($0))" } ?? "\(uuid)"
   }
 
-  private static func advertising(_ octets: [UInt8], isCut: Bool = false) -> String {
-    let parts = AdvertisingDetail.parts(octets, isCut: isCut, of: nil, AdvertisingFormats())
+  private static func advertising(_ bytes: [UInt8], isCut: Bool = false) -> String {
+    let parts = AdvertisingDetail.parts(bytes, isCut: isCut, of: nil, AdvertisingFormats())
     // What is no structure belongs to the last one.
     return parts.dropFirst().reduce(parts[0]) { $0 + ($1.hasPrefix("(") ? " " : "; ") + $1 }
   }
 
-  package static func hex(_ bits: UInt64, _ octets: Int) -> String {
+  package static func hex(_ bits: UInt64, _ bytes: Int) -> String {
     let digits = String(bits, radix: 16)
-    return "0x" + String(repeating: "0", count: max(0, 2 * octets - digits.utf8.count)) + digits
+    return "0x" + String(repeating: "0", count: max(0, 2 * bytes - digits.utf8.count)) + digits
   }
 
   /// Formats a number of nanoseconds as seconds with six decimal places.
@@ -121,14 +121,14 @@ package enum PacketRecord {
   package typealias Names = (AttributeHandle) -> LearnedAttribute?
 
   package static func write(
-    _ json: inout RecordWriter, _ packet: DecodedPacket, _ octets: [UInt8], layer: String, names: Names = { _ in nil }
+    _ json: inout RecordWriter, _ packet: DecodedPacket, _ bytes: [UInt8], layer: String, names: Names = { _ in nil }
   ) {
     json.string("layer", layer)
     json.string("name", packet.name)
     json.object("fields") { write(&$0, packet.fields, names) }
     if let problem = packet.problem { json.string("error", "\(problem)") }
     if packet.missing > 0 { json.integer("missing", packet.missing) }
-    json.hex("raw", octets)
+    json.hex("raw", bytes)
   }
 
   private static func write(_ json: inout RecordWriter, _ fields: [PacketField], _ names: Names) {
@@ -143,9 +143,9 @@ package enum PacketRecord {
     case .code(let number, let name): coded(&json, field.name, number, name)
     case .status(let code): coded(&json, field.name, code.number, code.snakeName)
     case .attError(let code): coded(&json, field.name, code.number, code.snakeName)
-    case .mask(let bits, let octets):
+    case .mask(let bits, let bytes):
       // Larger numbers exceed the precision of a double, which JSON readers use.
-      if octets > 6 { json.string(key, PacketText.hex(bits, octets)) } else { json.integer(key, bits) }
+      if bytes > 6 { json.string(key, PacketText.hex(bits, bytes)) } else { json.integer(key, bits) }
     // Not available (Vol 4 Part E §7.7.65).
     case .quantity(127, _, unit: "dBm"): json.integer(key, Int?.none)
     case .quantity(let number, let factor, let unit):
@@ -159,11 +159,11 @@ package enum PacketRecord {
     case .flag(let flag): json.bool(key, flag)
     case .address(let address): json.address(key, address)
     case .uuid(let uuid): named(&json, field.name, uuid)
-    case .text(let octets): json.string(key, String(decoding: octets, as: UTF8.self))
-    case .octets(let octets): json.hex(key, octets)
-    case .advertising(let octets): advertising(&json, key, octets)
-    case .part(let octets, let whole):
-      advertising(&json, key, octets, whole?.data ?? [])
+    case .text(let bytes): json.string(key, String(decoding: bytes, as: UTF8.self))
+    case .bytes(let bytes): json.hex(key, bytes)
+    case .advertising(let bytes): advertising(&json, key, bytes)
+    case .part(let bytes, let whole):
+      advertising(&json, key, bytes, whole?.data ?? [])
       if let first = whole?.firstPacket {
         json.integer("first_packet", first)
         json.hex("joined", whole?.data ?? [])
@@ -174,12 +174,12 @@ package enum PacketRecord {
       guard let name = names(handle) else { break }
       named(&json, "uuid", name.type)
       if let characteristic = name.characteristic { json.string("characteristic", characteristic.description) }
-    case .value(let octets, let handle, let isWhole):
-      json.hex(key, octets)
+    case .value(let bytes, let handle, let isWhole):
+      json.hex(key, bytes)
       guard isWhole, let uuid = handle.flatMap(names)?.type else { break }
-      DecodedRecord.write(&json, octets, of: uuid)
-    case .packet(let packet, let layer, let octets):
-      json.object(key) { write(&$0, packet, octets, layer: layer.rawValue, names: names) }
+      DecodedRecord.write(&json, bytes, of: uuid)
+    case .packet(let packet, let layer, let bytes):
+      json.object(key) { write(&$0, packet, bytes, layer: layer.rawValue, names: names) }
     case .list(let items): json.objects(key, items) { write(&$0, $1, names) }
     }
   }
@@ -194,9 +194,9 @@ package enum PacketRecord {
     if let name = AssignedNumbers.name(of: uuid) { json.string(.init(key + "_name"), name) }
   }
 
-  private static func advertising(_ json: inout RecordWriter, _ key: RecordWriter.Text, _ octets: [UInt8], _ whole: [UInt8]? = nil) {
-    json.hex(key, octets)
-    structures(&json, Advertisement(whole ?? octets))
+  private static func advertising(_ json: inout RecordWriter, _ key: RecordWriter.Text, _ bytes: [UInt8], _ whole: [UInt8]? = nil) {
+    json.hex(key, bytes)
+    structures(&json, Advertisement(whole ?? bytes))
   }
 
   /// Writes the AD structures of an advertisement.

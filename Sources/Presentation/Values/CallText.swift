@@ -156,7 +156,7 @@ package struct CallParameter {
   private static func text(_ field: BluetoothLEDeviceFiles.Frame.StringField) -> String {
     if !field.choices.isEmpty { return field.choices.joined(separator: ", ") }
     return switch field.extent {
-    case .fixed(let count): field.isText ? "text, up to \(Quantity.octets(count))" : "hex, \(Quantity.octets(count))"
+    case .fixed(let count): field.isText ? "text, up to \(Quantity.bytes(count))" : "hex, \(Quantity.bytes(count))"
     case .sized, .rest: field.isText ? "text" : "hex"
     }
   }
@@ -183,7 +183,7 @@ package enum DeviceValueRecord {
     case .integer(let number): json.integer(.init(name), number)
     case .number(let number): json.number(.init(name), number)
     case .text(let text): json.string(.init(name), text)
-    case .bytes(let octets): json.hex(.init(name), octets)
+    case .bytes(let bytes): json.hex(.init(name), bytes)
     case .object(let members): json.object(.init(name)) { for member in members { write(member, &$0) } }
     case .list(let items): write(items, name, &json)
     }

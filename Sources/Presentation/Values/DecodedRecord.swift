@@ -101,7 +101,7 @@ package enum DecodedRecord {
     case .uuid(let uuid):
       json.uuid("value", uuid)
       if let name = CharacteristicDescription.unit(uuid) ?? AssignedNumbers.name(of: uuid) { json.string("name", name) }
-    case .octets(let octets), .identifier(let octets): json.hex("value", octets)
+    case .bytes(let bytes), .identifier(let bytes): json.hex("value", bytes)
     }
     if let unit = field.unit { json.string("unit", unit) }
   }

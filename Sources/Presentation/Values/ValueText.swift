@@ -33,11 +33,11 @@ package enum ValueText {
   /// Checks that a value consists of one or more whole numbers in a numeric format. Accepts every value for other formats.
   /// - Throws: `Failure` if the length of the value does not fit the format.
   package static func check(_ value: [UInt8], _ format: ValueFormat) throws {
-    guard let octets = format.numberOctets, value.isEmpty || !value.count.isMultiple(of: octets) else { return }
+    guard let bytes = format.numberBytes, value.isEmpty || !value.count.isMultiple(of: bytes) else { return }
     let shown = value.isEmpty ? "" : " (\(Hex.encode(value)))"
     throw Failure(
       .expectation,
-      "The value has \(Quantity.octets(value.count))\(shown), which is not a multiple of \(octets) (\(format.name)). Use --as hex.")
+      "The value has \(Quantity.bytes(value.count))\(shown), which is not a multiple of \(bytes) (\(format.name)). Use --as hex.")
   }
 }
 

@@ -90,7 +90,7 @@ final class AirHost {
     // The client was killed while data was waiting for it.
     case .ended(TransportError.lost(_, .connectionReset)), .ended(TransportError.lost(_, .brokenPipe)): ("lost", nil)
     case .ended(let error): ("lost", Failure(error).message)
-    case .stuck(let octets): ("stuck", "it does not read its data: \(octets) bytes are waiting.")
+    case .stuck(let bytes): ("stuck", "it does not read its data: \(bytes) bytes are waiting.")
     }
   }
 

@@ -107,9 +107,9 @@ package struct Call: PeerCommand {
   @LoopActor private func request(of device: DeviceDescription) async throws -> DeviceRequest {
     var request = try DeviceRequest(command ?? "", of: device)
     for word in parameters {
-      var octets: [UInt8]?
-      if let path = try request.path(word) { octets = try await InputFile.read(path, limit: BluetoothLEDeviceFiles.Frame.maximumCommand) }
-      try request.add(word, octets: octets)
+      var bytes: [UInt8]?
+      if let path = try request.path(word) { bytes = try await InputFile.read(path, limit: BluetoothLEDeviceFiles.Frame.maximumCommand) }
+      try request.add(word, bytes: bytes)
     }
     try request.check()
     return request

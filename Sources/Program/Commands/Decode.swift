@@ -103,7 +103,7 @@ package struct Decode: LoopCommand {
     let file = if let read { read } else { try await DecodedInput.file(name, TraceReader.largestFile, isTrace: true, context) }
     var listing: TraceListing
     do { listing = try await TraceListing(file, context.output) } catch let error as MalformedPacket {
-      if DecodedOctets.isLog(file) {
+      if DecodedBytes.isLog(file) {
         context.output.note("\(shown) is a log of -vv, not a trace. Decoding its lines as att.")
         return try await packets(file, context, "ATT PDU", layer: "att") { DecodedPacket(att: $0) }
       }
@@ -123,16 +123,16 @@ package struct Decode: LoopCommand {
     let input = try await DecodedInput(input, limit: Self.limit, read: read, context)
     // L2CAP carries 65,535 bytes. HCI adds 5.
     var problems = DecodeProblems(kind, limit: layer == "hci" ? 65_540 : 65_535, of: input, context.output)
-    var lines = DecodedOctets(input, isHCI: layer == "hci")
-    while let (octets, line) = try await lines.next(&problems) {
-      let packet = decode(octets)
+    var lines = DecodedBytes(input, isHCI: layer == "hci")
+    while let (bytes, line) = try await lines.next(&problems) {
+      let packet = decode(bytes)
       let advertisingError = packet.anyProblem == nil ? packet.advertisingError : nil
       problems.add(packet.anyProblem ?? advertisingError, line)
       if context.output.style.json {
         try await context.output.record { json in
           json.string("event", "packet")
           if let line { json.integer("line", line) }
-          PacketRecord.write(&json, packet, octets, layer: layer)
+          PacketRecord.write(&json, packet, bytes, layer: layer)
           if let advertisingError { json.string("error", "\(advertisingError)") }
         }
       } else {
@@ -155,7 +155,7 @@ package struct Decode: LoopCommand {
     }
     while let item = try await input.next() {
       guard case .line(let number, let text) = item else {
-        if let octets = problems.octets(item) { try await show(octets, nil, line: nil) }
+        if let bytes = problems.bytes(item) { try await show(bytes, nil, line: nil) }
         continue
       }
       let heard: (data: [UInt8], sender: PeerAddress?)?
@@ -218,16 +218,16 @@ package struct Decode: LoopCommand {
     }
     let input = try await DecodedInput(Array(input.dropFirst()), limit: Self.limit, context)
     var problems = DecodeProblems("value", limit: WriteProcedure.largestValue, of: input, context.output)
-    var lines = DecodedOctets(input)
-    while let (octets, line) = try await lines.next(&problems) {
-      problems.add(DecodedText.problem(octets, of: uuid), line)
-      try await context.output.show(ValueText.displayText(octets, of: uuid)) { json in
+    var lines = DecodedBytes(input)
+    while let (bytes, line) = try await lines.next(&problems) {
+      problems.add(DecodedText.problem(bytes, of: uuid), line)
+      try await context.output.show(ValueText.displayText(bytes, of: uuid)) { json in
         json.string("event", "value")
         if let line { json.integer("line", line) }
         json.uuid("uuid", uuid)
         json.string("name", AssignedNumbers.name(of: uuid))
-        json.hex("value", octets)
-        DecodedRecord.writeWithText(&json, octets, of: uuid)
+        json.hex("value", bytes)
+        DecodedRecord.writeWithText(&json, bytes, of: uuid)
       }
     }
     try problems.finish()

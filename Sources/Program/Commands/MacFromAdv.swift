@@ -61,8 +61,8 @@ package struct MacFromAdv: LoopCommand {
 
   func validate() throws {
     try limit("--duration", seconds: duration)
-    if case .selector(.name(let text))? = device, hex == nil, let octets = Hex.decode(text), octets.count > 2,
-      octets.count > 6 || Advertisement(octets).error == nil
+    if case .selector(.name(let text))? = device, hex == nil, let bytes = Hex.decode(text), bytes.count > 2,
+      bytes.count > 6 || Advertisement(bytes).error == nil
     {
       throw ValidationError(
         "For advertising data, use: blectl mac-from-adv --hex \(DisplayText.clip(ShellWords.quoteForShell(text), to: 510))")

@@ -185,9 +185,9 @@ package struct Notify: ValueCommand {
 
   @LoopActor private func send(_ value: AssignmentArgument, _ client: Client, _ output: Output) async throws {
     let target = try await client.attribute(try Selector(typed: value.attribute), discovering: true)
-    let plan = try WriteProcedure(value: value.octets.count, properties: target.properties, mtu: client.mtu, mode: .auto, chunk: nil)
-    try await client.send(value.octets, to: target.handle, plan: plan)
-    output.status("Wrote \(Quantity.octets(value.octets.count)) to \(target.uuid?.description ?? target.handle.description)")
+    let plan = try WriteProcedure(value: value.bytes.count, properties: target.properties, mtu: client.mtu, mode: .auto, chunk: nil)
+    try await client.send(value.bytes, to: target.handle, plan: plan)
+    output.status("Wrote \(Quantity.bytes(value.bytes.count)) to \(target.uuid?.description ?? target.handle.description)")
   }
 
   @LoopActor private func finish(_ outcome: FollowOutcome, _ state: State) throws {

@@ -162,7 +162,7 @@ package struct Scan: LoopCommand {
     }
     let log = try log.map { try ScanLog($0) }
     let view = ScanView(
-      options, sort: sort ?? .rssi, showsOctets: raw, showsDevices: showsDevices, repeats: every != nil, limit: listensToEnd ? count : nil,
+      options, sort: sort ?? .rssi, showsBytes: raw, showsDevices: showsDevices, repeats: every != nil, limit: listensToEnd ? count : nil,
       formats: AdvertisingFormats(keys: key.keys, device: device), context.output, log)
     if sort != nil, !showsDevices, !view.isLive {
       throw Failure(.usage, "--sort orders devices, but --\(raw ? "raw" : "duplicates") prints packets as they arrive. Omit one of them.")
@@ -350,7 +350,7 @@ struct KeyArgument: ExpressibleByArgument, Sendable {
 
   init?(argument: String) {
     let parts = argument.split(separator: "=", omittingEmptySubsequences: false)
-    guard parts.count <= 2, let digits = parts.last, let octets = Hex.decode(String(digits)), let key = AES128(key: octets) else {
+    guard parts.count <= 2, let digits = parts.last, let bytes = Hex.decode(String(digits)), let key = AES128(key: bytes) else {
       return nil
     }
     self.key = key

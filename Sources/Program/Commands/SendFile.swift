@@ -88,9 +88,9 @@ package struct SendFile: PeerCommand {
     let output = context.output
     let source =
       if file == "-" {
-        try await output.readingInput { try await OctetFile.open(file, limit: Self.limit, whenIdle: $0) }
+        try await output.readingInput { try await ByteFile.open(file, limit: Self.limit, whenIdle: $0) }
       } else {
-        try await output.reading(file) { try await OctetFile.open(file, limit: Self.limit, whenIdle: $0) }
+        try await output.reading(file) { try await ByteFile.open(file, limit: Self.limit, whenIdle: $0) }
       }
     var target = who.target
     target.requested.dataLength = dataLength

@@ -7,7 +7,7 @@ import Terminal
 enum TuneText {
   /// Formats the settings of a trial, such as `command, 244 bytes, 4 in flight, 6 ms pause`.
   static func name(_ trial: TransferTrial) -> String {
-    var parts = [trial.mode.rawValue, Quantity.octets(trial.segment)]
+    var parts = [trial.mode.rawValue, Quantity.bytes(trial.segment)]
     if let window = trial.window { parts.append("\(window) in flight") }
     switch trial.gap {
     case nil: parts.append("automatic pause")

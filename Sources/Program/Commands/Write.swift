@@ -209,7 +209,7 @@ package struct Write: PeerCommand {
       // The ATT layer's confirmation does not show that the application accepted the value.
       let isBelieved = plan.mode == .command && verified == nil && answers.expect.isEmpty
       output.status(
-        "Wrote \(Quantity.octets(count)) to \(target.uuid?.description ?? target.handle.description) (\(plan.mode.rawValue), "
+        "Wrote \(Quantity.bytes(count)) to \(target.uuid?.description ?? target.handle.description) (\(plan.mode.rawValue), "
           + Quantity.segments(plan.segments.count) + (noProbe ? ", not confirmed)" : isBelieved ? ", not verified)" : ")"))
     }
   }

@@ -84,8 +84,8 @@ struct CompletionDevices {
     guard case .simulation(let file) = adapter else { return [] }
     let descriptions: [PeripheralDescription]?
     if let file {
-      let octets = try? InputFile.readIfThere(file, limit: PeripheralFile.maximumLength)
-      descriptions = octets.flatMap { try? PeripheralFile.parse($0, name: file) }
+      let bytes = try? InputFile.readIfThere(file, limit: PeripheralFile.maximumLength)
+      descriptions = bytes.flatMap { try? PeripheralFile.parse($0, name: file) }
     } else {
       descriptions = try? BuiltInDevices.peripherals()
     }

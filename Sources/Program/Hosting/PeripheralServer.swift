@@ -62,7 +62,7 @@ final class PeripheralServer {
     while let line = try await reader.next() {
       switch line {
       case .tooLong: output.note("Skipped a line of more than \(Self.lineLimit) bytes.")
-      case .octets(let bytes):
+      case .bytes(let bytes):
         guard let text = String(validating: bytes, as: UTF8.self) else {
           output.note("Skipped a line that is not UTF-8.")
           continue

@@ -53,7 +53,7 @@ struct CommandRequest {
   var isAmongIDs = false
 
   /// The approximate memory that the line uses, in bytes.
-  var octets: Int { command.utf8.count + 128 }
+  var bytes: Int { command.utf8.count + 128 }
 
   struct Malformed: Error {
     let id: CommandIdentifier

@@ -17,7 +17,7 @@ final class InputSession {
   private var beginning: (id: CommandIdentifier, isCancelled: Bool)?
   private var running: [(id: CommandIdentifier, job: ShellJob, task: Task<Void, Never>)] = []
   /// The approximate memory of all lines without an answer, in bytes.
-  private var octets = 0
+  private var bytes = 0
   /// Whether the program has given its own ID to any line.
   private var hasOwnIDs = false
   /// The wait that ends when the session reads a line or when a command ends.
@@ -27,7 +27,7 @@ final class InputSession {
   /// The maximum length of a line in bytes. A command with a value of 1 MiB in hex fits in a line.
   static let lineLimit = 4 << 20
   /// The maximum memory of unanswered lines in bytes. The session refuses further lines, except `cancel`.
-  static let octetLimit = 64 << 20
+  static let byteLimit = 64 << 20
   /// The maximum number of commands that run or wait for their device.
   static let runningLimit = 4096
 
@@ -101,7 +101,7 @@ final class InputSession {
   /// Ends the input after `exit`. Discards the lines that the session has read but not started.
   private func endLines() {
     hasEnded = true
-    for line in waiting { octets -= line.octets }
+    for line in waiting { bytes -= line.bytes }
     waiting = []
   }
 
@@ -126,10 +126,10 @@ final class InputSession {
     case .tooLong?:
       try await answers.write(
         .unknown(line: number), number, Failure(.usage, "The line is longer than \(Self.lineLimit) bytes and was skipped."))
-    case .octets(var octets)?:
+    case .bytes(var bytes)?:
       // Skip a byte order mark.
-      if number == 1, octets.starts(with: [0xEF, 0xBB, 0xBF]) { octets.removeFirst(3) }
-      if let text = String(validating: octets, as: UTF8.self) {
+      if number == 1, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
+      if let text = String(validating: bytes, as: UTF8.self) {
         do {
           let request = try CommandRequest(text, line: number)
           defer { hasOwnIDs = hasOwnIDs || request.id.isOwn }
@@ -149,11 +149,11 @@ final class InputSession {
     var line = request
     line.isAmongIDs = hasOwnIDs
     // `cancel` does not wait for other commands.
-    if line.octets < 4096, let words = try? ShellWords.words(of: line.command), words.first == Self.cancel {
+    if line.bytes < 4096, let words = try? ShellWords.words(of: line.command), words.first == Self.cancel {
       return try await answers.write(line.id, number, try await cancel(words))
     }
     // A running command waits for it.
-    if isJSON, line.octets < 4096, let words = try? ShellWords.words(of: line.command), words.first == Self.answer {
+    if isJSON, line.bytes < 4096, let words = try? ShellWords.words(of: line.command), words.first == Self.answer {
       let failure =
         words.count == 3
         ? shell.process.questions.answer(words[1], words[2])
@@ -161,13 +161,13 @@ final class InputSession {
       return try await answers.write(line.id, number, failure)
     }
     // A file does not wait for answers, so its remaining lines can wait there.
-    while octets + line.octets > Self.octetLimit, StandardInput.isFile { try await change.value() }
-    guard octets + line.octets <= Self.octetLimit else {
+    while bytes + line.bytes > Self.byteLimit, StandardInput.isFile { try await change.value() }
+    guard bytes + line.bytes <= Self.byteLimit else {
       return try await answers.write(
-        line.id, number, Failure(.usage, "Too many commands are waiting (\(Self.octetLimit >> 20) MiB). Send this one again later."))
+        line.id, number, Failure(.usage, "Too many commands are waiting (\(Self.byteLimit >> 20) MiB). Send this one again later."))
     }
     waiting.append(line)
-    octets += line.octets
+    bytes += line.bytes
   }
 
   /// Starts a command. Without `--json`, also waits until the command ends.
@@ -176,7 +176,7 @@ final class InputSession {
     var isFollowed = false
     defer {
       beginning = nil
-      if !isFollowed { octets -= line.octets }
+      if !isFollowed { bytes -= line.bytes }
     }
     do {
       if !isJSON { return try await run(line) }
@@ -214,7 +214,7 @@ final class InputSession {
       let failure = await job.failure()
       do { try await answers.write(line.id, line.number, failure, of: job.device) } catch { broken.resume(throwing: error) }
       running.removeAll { $0.job === job }
-      octets -= line.octets
+      bytes -= line.bytes
       settle()
     }
     running.append((line.id, job, task))
@@ -242,7 +242,7 @@ final class InputSession {
     let lines = waiting.filter { isMeant($0.id) }
     waiting.removeAll { isMeant($0.id) }
     for line in lines {
-      octets -= line.octets
+      bytes -= line.bytes
       try await answers.write(line.id, line.number, CancellationError())
     }
     guard isKnown || !lines.isEmpty else {

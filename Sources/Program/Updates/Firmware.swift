@@ -94,7 +94,7 @@ package struct Firmware: PeerCommand {
         case .upload:
           guard let image else { return }
           let number = if let slot { try await client.uploadImage(forSlot: slot) } else { choices.image ?? 0 }
-          try await demand("Upload \(image.version) (\(Quantity.octets(image.upload.count))) to \(text.title)?")
+          try await demand("Upload \(image.version) (\(Quantity.bytes(image.upload.count))) to \(text.title)?")
           // The upload has a client for each link.
           await client.close()
           try await upload(image, number, device, text, firmware)

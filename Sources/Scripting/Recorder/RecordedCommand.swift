@@ -13,7 +13,7 @@ struct RecordedCommand {
 
   struct Value {
     let attribute: String
-    let octets: [UInt8]
+    let bytes: [UInt8]
     /// The time from the start of the command to the arrival of the value.
     let after: Duration
   }
@@ -94,7 +94,7 @@ final class CommandRecording: CommandObserver {
     let recording = command.duration == nil ? self : recorder?.last ?? self
     let isOnly = uuid.map { uuid in client.table?.characteristics.count { $0.uuid == uuid } == 1 } ?? false
     recording.command.add(
-      .init(attribute: isOnly ? uuid?.description ?? "" : event.handle.description, octets: event.value, after: recording.elapsed))
+      .init(attribute: isOnly ? uuid?.description ?? "" : event.handle.description, bytes: event.value, after: recording.elapsed))
   }
 
   func didEnd(_ error: (any Error)?) {

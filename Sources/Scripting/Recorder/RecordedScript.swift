@@ -70,7 +70,7 @@ struct RecordedScript {
     for reading in command.reads {
       line("  \(Self.typed(["read", reading.attribute] + options, command))")
       switch reading.result {
-      case .success(let octets): expect(octets.isEmpty ? "length == 0" : "== \(Hex.encode(octets))", key: reading.attribute)
+      case .success(let bytes): expect(bytes.isEmpty ? "length == 0" : "== \(Hex.encode(bytes))", key: reading.attribute)
       case .failure(let failure): fails(failure)
       }
     }
@@ -97,8 +97,8 @@ struct RecordedScript {
   private mutating func expect(_ value: RecordedCommand.Value, _ command: RecordedCommand) {
     // Twice the time it took, because other machines may be slower, but at least a script's default.
     let seconds = max(5, Int((value.after.inSeconds * 2).rounded(.up)))
-    let octets = Hex.encode(value.octets)
-    let predicate = value.octets.isEmpty ? "length == 0" : "== \(octets)"
+    let bytes = Hex.encode(value.bytes)
+    let predicate = value.bytes.isEmpty ? "length == 0" : "== \(bytes)"
     line("  expect \(ShellWords.quote(value.attribute)) \(predicate) within \(min(seconds, 86_400))s")
   }
 

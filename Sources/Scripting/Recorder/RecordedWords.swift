@@ -61,12 +61,12 @@ struct RecordedWords {
   private static func isVerbose(_ word: String) -> Bool { word.count > 1 && word.dropFirst().allSatisfy { "qv".contains($0) } }
 
   /// Replaces the VALUE of `write` by hex digits if VALUE is `-` (standard input) or contains a line break or NUL.
-  mutating func writes(_ octets: [UInt8]) {
+  mutating func writes(_ bytes: [UInt8]) {
     let arguments = parts.indices.filter { if case .argument = parts[$0] { true } else { false } }
     guard arguments.count == 2, case .argument(let value) = parts[arguments[1]], value == "-" || !RecordedScript.isOneLine(value) else {
       return
     }
-    parts[arguments[1]] = .argument(Hex.encode(octets))
+    parts[arguments[1]] = .argument(Hex.encode(bytes))
     parts.removeAll { if case .option(let words) = $0 { words.first.map(Self.name) == "--as" } else { false } }
   }
 }

@@ -33,7 +33,7 @@ enum CallCheck {
           continue
         }
         let limit = BluetoothLEDeviceFiles.Frame.maximumCommand
-        if let contents = try bytes(path, limit: limit) { try request.add(word, octets: contents) } else { return }
+        if let contents = try bytes(path, limit: limit) { try request.add(word, bytes: contents) } else { return }
       } catch { throw mistake(error, at: word) }
     }
     if call.parameters.contains(where: typed.guessed.contains) { return try checkNames(call, request, typed, at: name) }

@@ -69,7 +69,7 @@ final class PacketLog {
         names[key] = .some(name)
         return name
       }
-      return TestPacket(at: entry.at, direction: entry.direction, octets: entry.pdu, text: text)
+      return TestPacket(at: entry.at, direction: entry.direction, bytes: entry.pdu, text: text)
     }
   }
 

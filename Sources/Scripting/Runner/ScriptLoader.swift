@@ -7,7 +7,7 @@ import Scripts
 @LoopActor
 struct ScriptLoader {
   let variables: [String: String]
-  private var octets = 0
+  private var total = 0
   /// The names of variables that occur in the file names of `include` lines.
   private var mentioned: Set<String> = []
   private var mistakes: [ScriptError] = []
@@ -69,8 +69,8 @@ struct ScriptLoader {
   private mutating func statements(_ path: String, _ name: String, inside stack: [String]) async throws -> [ScriptStatement] {
     let bytes = try await InputFile.read(path, limit: ScriptLine.maximumLength)
     // Count empty files, too, because they take time.
-    octets += max(bytes.count, 1024)
-    guard octets <= Self.limit else {
+    total += max(bytes.count, 1024)
+    guard total <= Self.limit else {
       throw ScriptError(ScriptPlace(file: name, line: 1), "The script and its included files are too long (maximum \(Self.limit) bytes).")
     }
     let (parsed, found) = try ScriptParser.parse(bytes, file: name, settings: ShellSettings.names)

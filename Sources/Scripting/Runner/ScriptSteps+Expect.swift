@@ -31,20 +31,20 @@ extension ScriptSteps {
   func value(_ extraction: Extraction, of result: ScriptResult) throws -> ScriptValue {
     let format = try extraction.format.map { try ValueFormat(try text($0)) }
     guard let word = extraction.field else {
-      guard let octets = result.octets else {
+      guard let bytes = result.bytes else {
         throw Failure(.expectation, "The result has no value. Use one of its fields: \(StructureCheck.list(result.fields))")
       }
-      return format.map { .formatted(octets, $0) } ?? .octets(octets)
+      return format.map { .formatted(bytes, $0) } ?? .bytes(bytes)
     }
     let path = try text(word)
     guard let tree = result.field(path) else {
       throw Failure(.expectation, "The result has no field \(DisplayText.quote(path)). Its fields: \(StructureCheck.list(result.fields))")
     }
     guard let format else { return .field(tree) }
-    guard let octets = tree.string.flatMap({ Hex.decode($0) }) else {
+    guard let bytes = tree.string.flatMap({ Hex.decode($0) }) else {
       throw Failure(.expectation, "Cannot read field \(DisplayText.quote(path)) as \(format.name): it is \(tree.noun), not hex.")
     }
-    return .formatted(octets, format)
+    return .formatted(bytes, format)
   }
 
   func verdict(_ predicate: Predicate, on value: ScriptValue) throws -> Predicate.Verdict {
@@ -54,12 +54,12 @@ extension ScriptSteps {
   /// Returns advice to name a format, if the operand of `==` or `!=` may be a decimal number. Empty otherwise.
   /// - Parameter attribute: The attribute of the line, with a space. Empty for the last result.
   private func numberHint(_ predicate: Predicate, _ value: ScriptValue, of record: JSONTree?, _ attribute: String = "") throws -> String {
-    guard case .octets(let octets) = value, case .compares(let comparison, let words) = predicate, words.count == 1, !words[0].isQuoted,
-      case let typed = try text(words[0]), let number = Int(typed), "\(number)" == typed, number > 9 || octets.count > 1
+    guard case .bytes(let bytes) = value, case .compares(let comparison, let words) = predicate, words.count == 1, !words[0].isQuoted,
+      case let typed = try text(words[0]), let number = Int(typed), "\(number)" == typed, number > 9 || bytes.count > 1
     else { return "" }
     let formats = ["u8", "i8", "u16le", "u16be", "i16le", "u24le", "u32le", "u32be"].compactMap { try? ValueFormat($0) }
-    let isNumber = record?["decoded"] != nil || typed.utf8.count != 2 * octets.count
-    let fitting = formats.first { $0.render(octets) == typed } ?? formats.first { isNumber && $0.numberOctets == octets.count }
+    let isNumber = record?["decoded"] != nil || typed.utf8.count != 2 * bytes.count
+    let fitting = formats.first { $0.render(bytes) == typed } ?? formats.first { isNumber && $0.numberBytes == bytes.count }
     return fitting.map {
       " Without a format, \(typed) is hex. To compare the number: expect \(attribute)as \($0.name) \(comparison.rawValue) \(typed)"
     } ?? ""
@@ -90,29 +90,29 @@ extension ScriptSteps {
   }
 
   /// Returns the bytes of a result in hex, followed by the decoded value, for the report.
-  func shown(_ result: ScriptResult) -> String { shown(.octets(result.octets ?? []), of: result) }
+  func shown(_ result: ScriptResult) -> String { shown(.bytes(result.bytes ?? []), of: result) }
 
   /// Returns bytes in hex, followed by the decoded value, or the text of a field, for the report.
   func shown(_ value: ScriptValue, of result: ScriptResult?) -> String {
-    func text(_ octets: [UInt8]) -> String { ValueText.displayText(octets, meaning(of: octets, in: result?.record)) }
+    func text(_ bytes: [UInt8]) -> String { ValueText.displayText(bytes, meaning(of: bytes, in: result?.record)) }
     return switch value {
-    case .octets(let octets), .formatted(let octets, .hex), .formatted(let octets, .auto): text(octets)
-    case .formatted(let octets, let format):
-      text(octets) + (octets.isEmpty ? "" : "; as \(format.name) \(DisplayText.escape(value.text))")
+    case .bytes(let bytes), .formatted(let bytes, .hex), .formatted(let bytes, .auto): text(bytes)
+    case .formatted(let bytes, let format):
+      text(bytes) + (bytes.isEmpty ? "" : "; as \(format.name) \(DisplayText.escape(value.text))")
     case .field(let tree): tree.string.map { DisplayText.quote($0) } ?? DisplayText.escape(value.text)
     }
   }
 
   /// Returns the meaning of an attribute's bytes, using the attribute's UUID and descriptors.
   /// - Parameter record: The record that contains the value. Nil if unknown.
-  func meaning(of octets: [UInt8], in record: JSONTree?) -> ValueMeaning {
+  func meaning(of bytes: [UInt8], in record: JSONTree?) -> ValueMeaning {
     let uuid = record?["uuid"]?.string.flatMap { UUID($0) }
     // The handle of such an event is that of our own device.
     if record?["event"]?.string.flatMap({ ExpectedCentral.Event(rawValue: $0) }) != nil { return ValueMeaning(uuid: uuid) }
     guard let handle = record?["handle"]?.integer.flatMap({ UInt16(exactly: $0) }), let connection = shell.current?.connection else {
       return ValueMeaning(uuid: uuid)
     }
-    return shell.process.memory.meaning(of: octets, at: AttributeHandle(rawValue: handle), uuid, on: connection)
+    return shell.process.memory.meaning(of: bytes, at: AttributeHandle(rawValue: handle), uuid, on: connection)
   }
 
   private func text(_ event: ValueEvent, _ uuid: UUID?) -> String {
@@ -188,7 +188,7 @@ extension ScriptSteps {
       step.take(value.record, at: elapsed, isCommand: false, isExpected: true) { meaning(of: $0, in: $1) }
       let seen = try? self.value(expected.extraction, of: value)
       if let seen { add(seen, named: try text(expected.attribute)) }
-      arrived.append(shown(seen ?? .octets(found.event.value), of: value))
+      arrived.append(shown(seen ?? .bytes(found.event.value), of: value))
       if arrived.count > StepRecorder.limit { arrived.removeFirst() }
     }
   }
@@ -217,7 +217,7 @@ extension ScriptSteps {
     var numbers = ""
     if number == 0, let last = seen.last {
       let came = shell.current?.connection.map { self.result(of: last.event, last.uuid, $0) }
-      let value = came.flatMap { try? self.value(expected.extraction, of: $0) } ?? ScriptValue.octets(last.event.value)
+      let value = came.flatMap { try? self.value(expected.extraction, of: $0) } ?? ScriptValue.bytes(last.event.value)
       actual = shown(value, of: came)
       numbers = try expected.predicate.map { try numberHint($0, value, of: came?.record, "\(name) ") } ?? ""
     }

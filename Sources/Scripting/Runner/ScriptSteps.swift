@@ -123,8 +123,8 @@ final class ScriptSteps: ResultObserver {
     case .capture(let name, let command, let extraction):
       try await run(command, of: statement.line, before: following)
       let value = try value(extraction)
-      if case .formatted(let octets, let format) = value, format.numberOctets != nil, value.numbers == nil {
-        throw Failure(.expectation, "The result \(Hex.encode(octets)) does not fit \(format.name).")
+      if case .formatted(let bytes, let format) = value, format.numberBytes != nil, value.numbers == nil {
+        throw Failure(.expectation, "The result \(Hex.encode(bytes)) does not fit \(format.name).")
       }
       variables.capture(name, value.text)
     case .expectResult(let extraction, let predicate): try expectResult(extraction, predicate)
@@ -280,7 +280,7 @@ final class ScriptSteps: ResultObserver {
     guard let failure else {
       throw StepFailure(
         "The previous command succeeded instead of failing.", expected: kind.map { "failure: \($0)" } ?? "failure",
-        actual: result.flatMap { $0.octets == nil ? nil : shown($0) } ?? "success")
+        actual: result.flatMap { $0.bytes == nil ? nil : shown($0) } ?? "success")
     }
     // A mistake in the script or the setup is not a failure of the device.
     if kind == nil, [.adapter, .usage, .input, .output, .notFound, .ambiguous, .internal].contains(failure.kind) {

@@ -34,8 +34,8 @@ struct StepRecorder {
 
   /// Returns the value of a characteristic with its text and, if known, its number and unit. Returns nil for a record without a value.
   private static func value(_ record: JSONTree, _ time: Duration, _ meaning: ([UInt8], JSONTree) -> ValueMeaning) -> StepValue? {
-    guard let hex = record["value"]?.string, let octets = Hex.decode(hex) else { return nil }
-    let text = ValueText.displayText(octets, meaning(octets, record))
+    guard let hex = record["value"]?.string, let bytes = Hex.decode(hex) else { return nil }
+    let text = ValueText.displayText(bytes, meaning(bytes, record))
     var value = StepValue(name: record["uuid"]?.string ?? "value", at: time, text: text)
     // Prefer a field with a unit: it was measured, unlike flags and counters.
     if case .object(let members)? = record["decoded"]?.kind, case let numbers = members.filter({ number($0.value) != nil }),

@@ -116,7 +116,7 @@ extension Predicate {
 
   private static func numbers(of value: ScriptValue, _ operation: String) throws -> [ScriptNumber]? {
     switch value {
-    case .octets, .formatted(_, .hex), .formatted(_, .base64), .formatted(_, .auto), .formatted(_, .utf8):
+    case .bytes, .formatted(_, .hex), .formatted(_, .base64), .formatted(_, .auto), .formatted(_, .utf8):
       throw PredicateMistake(reason: "`\(operation)` compares numbers. Add the format of a number: `as u8`, `as i16le`")
     case .formatted, .field: return value.numbers
     }
@@ -125,7 +125,7 @@ extension Predicate {
   private static func noNumber(_ value: ScriptValue) -> Verdict {
     switch value {
     case .formatted(_, let format): .fails("it does not fit \(format.name)")
-    case .octets, .field: .fails("it is not a number")
+    case .bytes, .field: .fails("it is not a number")
     }
   }
 
@@ -145,19 +145,19 @@ extension Predicate {
 
   /// Returns the numbers in the operand. Returns nil if the format is not numeric.
   private static func numbers(_ operand: Operand, _ format: ValueFormat) throws -> [ScriptNumber]? {
-    guard format.numberOctets != nil else { return nil }
-    return (format.numbers(try octets(operand, format)) ?? []).compactMap(ScriptNumber.init)
+    guard format.numberBytes != nil else { return nil }
+    return (format.numbers(try bytes(operand, format)) ?? []).compactMap(ScriptNumber.init)
   }
 
   /// Returns whether a value equals the operand. Returns nil if the value does not fit its format.
   private func equals(_ value: ScriptValue, _ operand: Operand) throws -> Bool? {
     switch value {
-    case .octets(let octets): return octets == (try Self.octets(operand, .auto))
-    case .formatted(let octets, .utf8):
-      guard String(validating: octets, as: UTF8.self) != nil else { return nil }
-      return DisplayText.withoutTrailingNULs(octets).elementsEqual(operand.text.utf8)
-    case .formatted(let octets, let format):
-      guard let wanted = try Self.numbers(operand, format) else { return octets == (try Self.octets(operand, format)) }
+    case .bytes(let bytes): return bytes == (try Self.bytes(operand, .auto))
+    case .formatted(let bytes, .utf8):
+      guard String(validating: bytes, as: UTF8.self) != nil else { return nil }
+      return DisplayText.withoutTrailingNULs(bytes).elementsEqual(operand.text.utf8)
+    case .formatted(let bytes, let format):
+      guard let wanted = try Self.numbers(operand, format) else { return bytes == (try Self.bytes(operand, format)) }
       guard let numbers = value.numbers else { return nil }
       // 0 equals -0.
       return numbers.elementsEqual(wanted) { ScriptNumber.compare($0, $1, .equal) }
@@ -182,7 +182,7 @@ extension Predicate {
 
   /// Parses the operand as bytes in a format.
   /// - Throws: PredicateMistake.
-  private static func octets(_ operand: Operand, _ format: ValueFormat) throws -> [UInt8] {
+  private static func bytes(_ operand: Operand, _ format: ValueFormat) throws -> [UInt8] {
     if operand.isQuoted, format == .auto { return Array(operand.text.utf8) }
     do { return try format.parse(operand.text) } catch {
       let hint = format == .auto ? ". Put text in quotes. Numbers need a format: as u8" : ""
@@ -196,11 +196,11 @@ extension Predicate {
     // Every value contains the empty text: a variable is probably empty by mistake.
     guard !operand.text.isEmpty else { throw PredicateMistake(reason: "The text to look for is empty.") }
     switch value {
-    case .octets(let all): return Verdict(place.holds(all, try Self.octets(operand, .auto)))
+    case .bytes(let all): return Verdict(place.holds(all, try Self.bytes(operand, .auto)))
     case .formatted(let all, .utf8): return Verdict(place.holds(Array(DisplayText.withoutTrailingNULs(all)), Array(operand.text.utf8)))
     case .formatted(let all, let format):
       // Compare whole numbers: a match must not start inside one.
-      guard let wanted = try Self.numbers(operand, format) else { return Verdict(place.holds(all, try Self.octets(operand, format))) }
+      guard let wanted = try Self.numbers(operand, format) else { return Verdict(place.holds(all, try Self.bytes(operand, format))) }
       guard let numbers = value.numbers else { return Self.noNumber(value) }
       return Verdict(place.holds(numbers, wanted))
     case .field(let tree):
@@ -219,8 +219,8 @@ extension Predicate {
 
   private static func length(of value: ScriptValue) -> Int? {
     switch value {
-    case .formatted(let octets, .utf8): DisplayText.withoutTrailingNULs(octets).count
-    case .octets(let octets), .formatted(let octets, _): octets.count
+    case .formatted(let bytes, .utf8): DisplayText.withoutTrailingNULs(bytes).count
+    case .bytes(let bytes), .formatted(let bytes, _): bytes.count
     case .field(let tree):
       switch tree.kind {
       case .string(let text): text.count
@@ -234,9 +234,9 @@ extension Predicate {
   private func isOf(_ sort: String, _ value: ScriptValue) throws -> Verdict {
     switch (sort, value) {
     case ("empty", _): return Verdict(Self.length(of: value) == 0)
-    case ("number", .octets), ("number", .formatted): return Verdict(value.numbers != nil)
-    case ("text", .octets(let octets)), ("text", .formatted(let octets, _)):
-      return Verdict(DisplayText.isPrintable(DisplayText.withoutTrailingNULs(octets)))
+    case ("number", .bytes), ("number", .formatted): return Verdict(value.numbers != nil)
+    case ("text", .bytes(let bytes)), ("text", .formatted(let bytes, _)):
+      return Verdict(DisplayText.isPrintable(DisplayText.withoutTrailingNULs(bytes)))
     case ("number", .field(let tree)): return Verdict(tree.noun == "a number")
     case ("text", .field(let tree)): return Verdict(tree.string != nil)
     case ("true", _), ("false", _), ("null", _):
@@ -247,9 +247,9 @@ extension Predicate {
     let format: ValueFormat
     do { format = try ValueFormat(sort) } catch { throw PredicateMistake(reason: "\(error)") }
     switch value {
-    case .octets(let octets), .formatted(let octets, _):
-      if let width = format.numberOctets { return Verdict(!octets.isEmpty && octets.count.isMultiple(of: width)) }
-      return Verdict(format != .utf8 || String(validating: octets, as: UTF8.self) != nil)
+    case .bytes(let bytes), .formatted(let bytes, _):
+      if let width = format.numberBytes { return Verdict(!bytes.isEmpty && bytes.count.isMultiple(of: width)) }
+      return Verdict(format != .utf8 || String(validating: bytes, as: UTF8.self) != nil)
     case .field(let tree):
       guard let text = tree.string ?? (value.numbers == nil ? nil : value.text) else { return .fails("it is \(tree.noun)") }
       return Verdict((try? format.parse(text)) != nil)

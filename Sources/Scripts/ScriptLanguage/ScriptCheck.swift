@@ -361,8 +361,8 @@ package struct ScriptCheck {
     if texts.contains(nil) || extraction.format != nil && format == nil { return }
     // The type of a field is only known when its value arrives.
     let sample: ScriptValue =
-      if let format { .formatted([UInt8](repeating: 0, count: format.numberOctets ?? 1), format) } else if extraction.field == nil {
-        .octets([0])
+      if let format { .formatted([UInt8](repeating: 0, count: format.numberBytes ?? 1), format) } else if extraction.field == nil {
+        .bytes([0])
       } else { .field(JSONTree(kind: .number("0"), line: 0)) }
     do { _ = try predicate.verdict(on: sample) { try variables.text(of: $0) } } catch {
       note(at: predicate.operands.first, (error as? PredicateMistake)?.reason ?? "\(error)")

@@ -3,7 +3,7 @@ package import BluetoothLEText
 /// The part of a result that a predicate checks.
 package enum ScriptValue: Sendable {
   /// Bytes without a format, which predicates compare with hex or quoted text.
-  case octets([UInt8])
+  case bytes([UInt8])
   /// Bytes in the format that the script names after `as`.
   case formatted([UInt8], ValueFormat)
   /// A field of a record, such as `mtu`.
@@ -12,9 +12,9 @@ package enum ScriptValue: Sendable {
   /// The value as one line of text, for reports and variables.
   package var text: String {
     switch self {
-    case .octets(let octets): Hex.encode(octets)
-    case .formatted(let octets, .utf8): String(decoding: DisplayText.withoutTrailingNULs(octets), as: UTF8.self)
-    case .formatted(let octets, let format): format.render(octets)
+    case .bytes(let bytes): Hex.encode(bytes)
+    case .formatted(let bytes, .utf8): String(decoding: DisplayText.withoutTrailingNULs(bytes), as: UTF8.self)
+    case .formatted(let bytes, let format): format.render(bytes)
     case .field(let tree): Self.text(of: tree)
     }
   }
@@ -32,8 +32,8 @@ package enum ScriptValue: Sendable {
   /// The numbers in the value. Nil if the value is not numeric.
   package var numbers: [ScriptNumber]? {
     switch self {
-    case .octets: return nil
-    case .formatted(let octets, let format): return octets.isEmpty ? nil : format.numbers(octets).map { $0.compactMap(ScriptNumber.init) }
+    case .bytes: return nil
+    case .formatted(let bytes, let format): return bytes.isEmpty ? nil : format.numbers(bytes).map { $0.compactMap(ScriptNumber.init) }
     case .field(let tree):
       let items = if case .array(let items) = tree.kind { items } else { [tree] }
       var numbers: [ScriptNumber] = []
@@ -100,7 +100,7 @@ package struct ScriptResult: Sendable {
   package init(_ record: JSONTree) { self.record = record }
 
   /// The bytes of the record's member `value`. Nil if the record has no such member.
-  package var octets: [UInt8]? { record["value"]?.string.flatMap { Hex.decode($0) } }
+  package var bytes: [UInt8]? { record["value"]?.string.flatMap { Hex.decode($0) } }
 
   /// Returns a field of the decoded value, of the answer to `call`, or of the record. Omits the unit of a quantity. Nil if none has the field.
   /// - Parameter path: Names separated by dots. `[2]` selects the third item of a list.

@@ -75,7 +75,7 @@ package enum JSONReport {
   private static func packet(_ json: inout RecordWriter, _ packet: TestPacket) {
     json.literal("seconds", ReportText.exact(packet.at))
     json.string("direction", packet.direction == .sent ? "sent" : "received")
-    json.hex("pdu", packet.octets)
+    json.hex("pdu", packet.bytes)
     json.string("text", packet.text)
   }
 }

@@ -145,7 +145,7 @@ struct ProblemText {
   static func lines(_ packet: TestPacket, to room: Int, show: (String) -> String = DisplayText.visible) -> [String] {
     let what = packet.text.isEmpty ? "" : " " + show(packet.text)
     let head = "\(ReportText.offset(packet.at)) \(packet.direction == .sent ? "<" : ">")\(what)"
-    let hex = Hex.encode(packet.octets)
+    let hex = Hex.encode(packet.bytes)
     if DisplayText.width(head) + 2 + hex.utf8.count <= room { return [hex.isEmpty ? head : head + "  " + hex] }
     let width = max(2, (room - 4) / 2 * 2)
     let digits = Array(hex.utf8)

@@ -147,7 +147,7 @@ struct YAMLBlock {
   }
 
   private static func escape(_ value: UInt32) -> String {
-    let (letter, octets) = value < 0x100 ? ("x", 1) : value < 0x10000 ? ("u", 2) : ("U", 4)
-    return "\\" + letter + Hex.encode(UInt64(value), octets: octets)
+    let (letter, bytes) = value < 0x100 ? ("x", 1) : value < 0x10000 ? ("u", 2) : ("U", 4)
+    return "\\" + letter + Hex.encode(UInt64(value), bytes: bytes)
   }
 }

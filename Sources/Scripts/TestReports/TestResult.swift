@@ -197,12 +197,12 @@ package struct TestPacket: Sendable {
   /// The time of the packet, relative to the start of the test.
   package var at: Duration
   package var direction: PDUDirection
-  package var octets: [UInt8]
+  package var bytes: [UInt8]
   /// A description of the PDU, such as `Read Request battery_level`.
   package var text: String
 
-  package init(at: Duration, direction: PDUDirection, octets: [UInt8], text: String) {
-    (self.at, self.direction, self.octets, self.text) = (at, direction, octets, text)
+  package init(at: Duration, direction: PDUDirection, bytes: [UInt8], text: String) {
+    (self.at, self.direction, self.bytes, self.text) = (at, direction, bytes, text)
   }
 }
 

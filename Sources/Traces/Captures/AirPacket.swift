@@ -80,16 +80,16 @@ package struct AirPacket: Sendable, Equatable {
 
 extension AirPacket {
   /// Parses a packet of LINKTYPE_BLUETOOTH_LE_LL (251), which has no header of the sniffer.
-  static func plain(_ octets: ArraySlice<UInt8>) throws(MalformedPacket) -> AirPacket {
-    var reader = ByteReader(octets)
+  static func plain(_ bytes: ArraySlice<UInt8>) throws(MalformedPacket) -> AirPacket {
+    var reader = ByteReader(bytes)
     var packet = try AirPacket(&reader, isCoded: false)
     packet.trim()
     return packet
   }
 
   /// Parses a packet of LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR (256). Its header has RF channel, signal, noise, offenses, address and flags.
-  static func withHeader(_ octets: ArraySlice<UInt8>) throws(MalformedPacket) -> AirPacket {
-    var reader = ByteReader(octets)
+  static func withHeader(_ bytes: ArraySlice<UInt8>) throws(MalformedPacket) -> AirPacket {
+    var reader = ByteReader(bytes)
     let channel = try reader.uint8("RF channel")
     let signal = try reader.int8("signal power")
     _ = try reader.slice(6, "noise power")
@@ -115,8 +115,8 @@ extension AirPacket {
 
   /// Parses LINKTYPE_NORDIC_BLE (272) from version 1 of its protocol. A record has the board, a header, and the data of an event.
   /// - Returns: The packet. Nil for an event without a packet.
-  static func nordic(_ octets: ArraySlice<UInt8>) throws(MalformedPacket) -> AirPacket? {
-    var reader = ByteReader(octets)
+  static func nordic(_ bytes: ArraySlice<UInt8>) throws(MalformedPacket) -> AirPacket? {
+    var reader = ByteReader(bytes)
     _ = try reader.slice(3, "lengths")
     let version = try reader.uint8("version")
     _ = try reader.uint16("counter")

@@ -36,14 +36,14 @@ enum CaptureLink: UInt32, Sendable {
 
   /// Converts a captured packet to a record.
   /// - Parameters:
-  ///   - octets: The captured bytes.
+  ///   - bytes: The captured bytes.
   ///   - direction: The direction in the file. Nil if the file has no directions.
   ///   - notes: Whether to convert also a note of the monitor.
   /// - Returns: The record. Nil for a note without `notes`, and for a packet that is too short.
   func record(
-    _ octets: ArraySlice<UInt8>, at wallClock: Int64, direction: Direction?, guess: inout DirectionGuess, notes: Bool = false
+    _ bytes: ArraySlice<UInt8>, at wallClock: Int64, direction: Direction?, guess: inout DirectionGuess, notes: Bool = false
   ) -> Snoop.Record? {
-    var reader = ByteReader(octets)
+    var reader = ByteReader(bytes)
     switch self {
     case .h4:
       let packet = reader.rest()
@@ -66,9 +66,9 @@ enum CaptureLink: UInt32, Sendable {
       record.adapter = UInt16(truncatingIfNeeded: Self.number(adapter))
       return record
     case .perPacket: return Self.perPacketRecord(&reader, at: wallClock, direction: direction, guess: &guess)
-    case .air: return Self.record(try? AirPacket.plain(octets), wallClock)
-    case .airWithHeader: return Self.record(try? AirPacket.withHeader(octets), wallClock)
-    case .nordic: return Self.record((try? AirPacket.nordic(octets)).flatMap(\.self), wallClock)
+    case .air: return Self.record(try? AirPacket.plain(bytes), wallClock)
+    case .airWithHeader: return Self.record(try? AirPacket.withHeader(bytes), wallClock)
+    case .nordic: return Self.record((try? AirPacket.nordic(bytes)).flatMap(\.self), wallClock)
     }
   }
 
@@ -90,10 +90,10 @@ enum CaptureLink: UInt32, Sendable {
   ) -> Snoop.Record? {
     guard (try? reader.uint8("version")) == 0, let flags = try? reader.uint8("flags"), let length = try? reader.uint16("length"),
       let type = try? reader.uint32("link type"), let link = Self(perPacket: type), link != .perPacket,
-      let octets = try? reader.slice(Int(length) - 8, "fields")
+      let bytes = try? reader.slice(Int(length) - 8, "fields")
     else { return nil }
     var record = link.record(reader.rest()[...], at: wallClock, direction: direction, guess: &guess)
-    var fields = ByteReader(octets)
+    var fields = ByteReader(bytes)
     while let type = try? fields.uint16("type"), let length = try? fields.uint16("length"),
       let field = try? fields.slice(Int(length), "field")
     {
@@ -104,7 +104,7 @@ enum CaptureLink: UInt32, Sendable {
     return record
   }
 
-  private static func number(_ octets: ArraySlice<UInt8>) -> UInt32 { octets.reduce(0) { $0 << 8 | UInt32($1) } }
+  private static func number(_ bytes: ArraySlice<UInt8>) -> UInt32 { bytes.reduce(0) { $0 << 8 | UInt32($1) } }
 }
 
 /// A guess of the direction of each packet in a file without directions.

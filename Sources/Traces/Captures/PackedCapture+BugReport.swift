@@ -24,8 +24,8 @@ extension PackedCapture {
   /// Converts the log of a bug report to a btsnoop file. Android keeps the end of each log in this form, with all times relative to the last.
   mutating func btsnooz(_ text: ArraySlice<UInt8>) async throws -> [UInt8] {
     try Self.take(text.count, from: &left.text, "btsnooz: it has", limits.text >> 20, "MiB of base64")
-    guard let octets = Base64.decode(String(decoding: text, as: UTF8.self)) else { throw MalformedPacket("btsnooz: invalid base64", at: 0) }
-    var reader = ByteReader(octets)
+    guard let bytes = Base64.decode(String(decoding: text, as: UTF8.self)) else { throw MalformedPacket("btsnooz: invalid base64", at: 0) }
+    var reader = ByteReader(bytes)
     let version = try reader.uint8("btsnooz header")
     guard version == 1 || version == 2 else { throw MalformedPacket("btsnooz header: unsupported version \(version)", at: 0) }
     let last = Int64(clamping: try reader.uint64("btsnooz header"))
@@ -33,7 +33,7 @@ extension PackedCapture {
     guard try reader.uint8("btsnooz header") & 15 == 8, try reader.uint8("btsnooz header") & 32 == 0 else {
       throw MalformedPacket("btsnooz header: no zlib data", at: 9)
     }
-    let log = try await inflate(octets[reader.offset...]).contents
+    let log = try await inflate(bytes[reader.offset...]).contents
     var (file, duration) = (Snoop.header, Int64(0))
     // The first pass only adds up the times.
     for isConverting in [false, true] {

@@ -41,13 +41,13 @@ struct PacketLoggerReader: Sendable {
       let seconds = Int64(try reader.number(4, isLittle, "PacketLogger record"))
       let microseconds = Int64(try reader.number(4, isLittle, "PacketLogger record"))
       let type = try reader.uint8("PacketLogger record")
-      let octets = try reader.slice(Int(length) - 9, "PacketLogger record")
+      let bytes = try reader.slice(Int(length) - 9, "PacketLogger record")
       // Both have 32 bits: no overflow.
       let wallClock = (seconds * 1_000_000 + microseconds) * 1000
       if let (indicator, direction) = Self.kind(type) {
-        return Snoop.Record(packet: [indicator] + octets, direction: direction, wallClock: wallClock)
+        return Snoop.Record(packet: [indicator] + bytes, direction: direction, wallClock: wallClock)
       }
-      let text = type >= 0xF7 ? octets.prefix { $0 != 0 } : []
+      let text = type >= 0xF7 ? bytes.prefix { $0 != 0 } : []
       if notes { return Snoop.Note(kind: Self.notes[type] ?? "type_\(type)", text: Array(text)).record(at: wallClock) }
     }
     return nil

@@ -49,9 +49,9 @@ struct PcapReader: Sendable {
       guard included <= original, included <= Snoop.longest else {
         throw MalformedPacket("pcap packet: invalid length \(included)", at: position)
       }
-      let octets = try reader.slice(Int(included), "pcap packet")
+      let bytes = try reader.slice(Int(included), "pcap packet")
       // Both have 32 bits: no overflow.
-      guard var record = link.record(octets, at: seconds * 1_000_000_000 + fraction * unit, direction: nil, guess: &guess, notes: notes)
+      guard var record = link.record(bytes, at: seconds * 1_000_000_000 + fraction * unit, direction: nil, guess: &guess, notes: notes)
       else { continue }
       record.missing = Int(original - included)
       return record
@@ -62,8 +62,8 @@ struct PcapReader: Sendable {
 
 extension ByteReader {
   /// Reads an unsigned number.
-  /// - Parameter octets: The length in bytes, 0–8.
-  mutating func number(_ octets: Int, _ isLittle: Bool, _ what: StaticString) throws(MalformedPacket) -> UInt64 {
-    (isLittle ? ByteOrder.little : .big).number(try slice(octets, what))
+  /// - Parameter bytes: The length in bytes, 0–8.
+  mutating func number(_ bytes: Int, _ isLittle: Bool, _ what: StaticString) throws(MalformedPacket) -> UInt64 {
+    (isLittle ? ByteOrder.little : .big).number(try slice(bytes, what))
   }
 }

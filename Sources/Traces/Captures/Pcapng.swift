@@ -12,12 +12,12 @@ package enum Pcapng {
   /// Returns an Enhanced Packet Block with the record's packet.
   package static func packet(_ record: Snoop.Record) -> [UInt8] {
     let time = UInt64(max(0, record.wallClock))
-    let octets = [0, 0, 0, record.direction == .hostToController ? 0 : 1] + record.packet
-    let padding = [UInt8](repeating: 0, count: (4 - octets.count % 4) % 4)
+    let bytes = [0, 0, 0, record.direction == .hostToController ? 0 : 1] + record.packet
+    let padding = [UInt8](repeating: 0, count: (4 - bytes.count % 4) % 4)
     return block(
       6,
-      little(0, 4) + little(time >> 32, 4) + little(time, 4) + little(UInt64(octets.count), 4)
-        + little(UInt64(octets.count + record.missing), 4) + octets + padding)
+      little(0, 4) + little(time >> 32, 4) + little(time, 4) + little(UInt64(bytes.count), 4)
+        + little(UInt64(bytes.count + record.missing), 4) + bytes + padding)
   }
 
   private static func block(_ type: UInt64, _ body: [UInt8]) -> [UInt8] {
@@ -25,7 +25,7 @@ package enum Pcapng {
     return little(type, 4) + length + body + length
   }
 
-  private static func little(_ number: UInt64, _ octets: Int) -> [UInt8] {
-    (0..<octets).map { UInt8(truncatingIfNeeded: number >> (8 * UInt64($0))) }
+  private static func little(_ number: UInt64, _ bytes: Int) -> [UInt8] {
+    (0..<bytes).map { UInt8(truncatingIfNeeded: number >> (8 * UInt64($0))) }
   }
 }

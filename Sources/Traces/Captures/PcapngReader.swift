@@ -99,12 +99,12 @@ struct PcapngReader: Sendable {
     for (code, value) in try options(&body) {
       switch code {
       case 9:
-        guard let octet = value.first else { break }
-        let exponent = octet & 0x7F
-        guard exponent <= (octet & 0x80 == 0 ? 19 : 63) else {
-          throw MalformedPacket("pcapng interface: invalid resolution \(octet)", at: 0)
+        guard let byte = value.first else { break }
+        let exponent = byte & 0x7F
+        guard exponent <= (byte & 0x80 == 0 ? 19 : 63) else {
+          throw MalformedPacket("pcapng interface: invalid resolution \(byte)", at: 0)
         }
-        interface.resolution = octet & 0x80 == 0 ? (0..<exponent).reduce(1) { power, _ in power * 10 } : 1 << UInt64(exponent)
+        interface.resolution = byte & 0x80 == 0 ? (0..<exponent).reduce(1) { power, _ in power * 10 } : 1 << UInt64(exponent)
       case 14:
         var reader = ByteReader(value)
         interface.offset = Int64(bitPattern: (try? reader.number(8, isLittle, "offset")) ?? 0)
@@ -135,8 +135,8 @@ struct PcapngReader: Sendable {
     let included = try body.number(4, isLittle, "pcapng packet")
     let original = try body.number(4, isLittle, "pcapng packet")
     guard index < UInt64(interfaces.count) else { throw MalformedPacket("pcapng packet: unknown interface \(index)", at: 0) }
-    let octets = try body.slice(Int(included), "pcapng packet")
-    _ = try body.slice(min(body.remaining, (4 - octets.count % 4) % 4), "pcapng packet")
+    let bytes = try body.slice(Int(included), "pcapng packet")
+    _ = try body.slice(min(body.remaining, (4 - bytes.count % 4) % 4), "pcapng packet")
     guard let link = interfaces[Int(index)].link else {
       leftOut += 1
       return nil
@@ -156,7 +156,7 @@ struct PcapngReader: Sendable {
       }
     }
     let time = try Self.nanoseconds(high << 32 | low, interfaces[Int(index)])
-    var record = link.record(octets, at: time, direction: direction, guess: &interfaces[Int(index)].guess, notes: readsNotes)
+    var record = link.record(bytes, at: time, direction: direction, guess: &interfaces[Int(index)].guess, notes: readsNotes)
     record?.missing = Int(original - included)
     record?.comments = comments
     if interfaces[Int(index)].isHosts { record?.adapter = interfaces[Int(index)].adapter }
@@ -172,10 +172,10 @@ struct PcapngReader: Sendable {
     }
     // Padding follows the kept bytes.
     let kept = interface.longest == 0 ? original : min(original, interface.longest)
-    let octets = try body.slice(min(body.remaining, Int(kept)), "pcapng packet")
-    guard octets.count <= Snoop.longest else { throw MalformedPacket("pcapng packet: invalid length \(original)", at: 0) }
-    var record = link.record(octets, at: 0, direction: nil, guess: &interfaces[0].guess, notes: readsNotes)
-    record?.missing = Int(original) - octets.count
+    let bytes = try body.slice(min(body.remaining, Int(kept)), "pcapng packet")
+    guard bytes.count <= Snoop.longest else { throw MalformedPacket("pcapng packet: invalid length \(original)", at: 0) }
+    var record = link.record(bytes, at: 0, direction: nil, guess: &interfaces[0].guess, notes: readsNotes)
+    record?.missing = Int(original) - bytes.count
     return record
   }
 

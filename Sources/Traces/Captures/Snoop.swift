@@ -25,16 +25,16 @@ package enum Snoop {
     }
 
     package var encoded: [UInt8] {
-      var octets: [UInt8] = []
-      octets.reserveCapacity(24 + packet.count)
-      Snoop.append(UInt64(UInt32(clamping: packet.count + missing)), 4, to: &octets)
-      Snoop.append(UInt64(UInt32(clamping: packet.count)), 4, to: &octets)
+      var bytes: [UInt8] = []
+      bytes.reserveCapacity(24 + packet.count)
+      Snoop.append(UInt64(UInt32(clamping: packet.count + missing)), 4, to: &bytes)
+      Snoop.append(UInt64(UInt32(clamping: packet.count)), 4, to: &bytes)
       // Bit 0: received by the host. Bit 1: command or event.
       let isControl = packet.first == Packet.commandIndicator || packet.first == Packet.eventIndicator
-      Snoop.append((direction == .controllerToHost ? 1 : 0) | (isControl ? 2 : 0), 4, to: &octets)
-      Snoop.append(0, 4, to: &octets)
-      Snoop.append(UInt64(bitPattern: wallClock / 1000 &+ Snoop.epoch), 8, to: &octets)
-      return octets + packet
+      Snoop.append((direction == .controllerToHost ? 1 : 0) | (isControl ? 2 : 0), 4, to: &bytes)
+      Snoop.append(0, 4, to: &bytes)
+      Snoop.append(UInt64(bitPattern: wallClock / 1000 &+ Snoop.epoch), 8, to: &bytes)
+      return bytes + packet
     }
   }
 
@@ -65,10 +65,10 @@ package enum Snoop {
   package static let header = header(.h4)
 
   package static func header(_ datalink: Datalink) -> [UInt8] {
-    var octets = magic
-    append(1, 4, to: &octets)
-    append(UInt64(datalink.rawValue), 4, to: &octets)
-    return octets
+    var bytes = magic
+    append(1, 4, to: &bytes)
+    append(UInt64(datalink.rawValue), 4, to: &bytes)
+    return bytes
   }
 
   static let magic = Array("btsnoop".utf8) + [0]
@@ -76,7 +76,7 @@ package enum Snoop {
   /// The microseconds from the year 0, the epoch of btsnoop, to 1970-01-01.
   static let epoch: Int64 = 0x00DC_DDB3_0F2F_8000
 
-  private static func append(_ value: UInt64, _ octets: Int, to bytes: inout [UInt8]) {
-    for index in (0..<octets).reversed() { bytes.append(UInt8(truncatingIfNeeded: value >> (8 * UInt64(index)))) }
+  private static func append(_ value: UInt64, _ count: Int, to bytes: inout [UInt8]) {
+    for index in (0..<count).reversed() { bytes.append(UInt8(truncatingIfNeeded: value >> (8 * UInt64(index)))) }
   }
 }

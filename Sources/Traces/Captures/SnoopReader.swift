@@ -37,14 +37,14 @@ package struct SnoopReader: Sendable {
       let (sinceEpoch, overflow) = Int64(bitPattern: time).subtractingReportingOverflow(Snoop.epoch)
       let (wallClock, tooFar) = sinceEpoch.multipliedReportingOverflow(by: 1000)
       guard !overflow, !tooFar else { throw MalformedPacket("btsnoop record: time out of range", at: reader.offset - 8) }
-      let octets = try reader.slice(Int(included), "btsnoop record")
+      let bytes = try reader.slice(Int(included), "btsnoop record")
       guard let (prefix, direction) = kind(flags) else {
         guard notes else { continue }
-        var record = Snoop.monitorNote(flags & 0xFFFF, octets).record(at: wallClock)
+        var record = Snoop.monitorNote(flags & 0xFFFF, bytes).record(at: wallClock)
         record.adapter = UInt16(truncatingIfNeeded: flags >> 16)
         return record
       }
-      var record = Snoop.Record(packet: prefix + octets, direction: direction, wallClock: wallClock)
+      var record = Snoop.Record(packet: prefix + bytes, direction: direction, wallClock: wallClock)
       record.missing = Int(original - included)
       if datalink == .monitor { record.adapter = UInt16(truncatingIfNeeded: flags >> 16) }
       return record
@@ -85,19 +85,19 @@ extension Snoop {
   }
 
   /// Returns the note in a monitor record other than a packet. A user's log entry has a priority, and a program's name of a given length.
-  static func monitorNote(_ opcode: UInt32, _ octets: ArraySlice<UInt8>) -> Note {
+  static func monitorNote(_ opcode: UInt32, _ bytes: ArraySlice<UInt8>) -> Note {
     let kinds: [UInt32: String] = [
       0: "new_index", 1: "delete_index", 8: "open_index", 9: "close_index", 10: "index_info", 11: "vendor_diagnostics", 12: "system_note",
       13: "user_logging", 14: "control_open", 15: "control_close", 16: "control_command", 17: "control_event",
     ]
-    let text = opcode == 12 ? octets : opcode == 13 ? octets.dropFirst(2) : []
+    let text = opcode == 12 ? bytes : opcode == 13 ? bytes.dropFirst(2) : []
     let parts = text.split(separator: 0).map { Array($0) }
     return Note(kind: kinds[opcode] ?? "opcode_\(opcode)", text: Array(parts.joined(separator: Array(": ".utf8))))
   }
 }
 
 extension ByteReader {
-  fileprivate mutating func bigEndian(_ octets: Int, _ what: StaticString) throws(MalformedPacket) -> UInt64 {
-    try slice(octets, what).reduce(0) { $0 << 8 | UInt64($1) }
+  fileprivate mutating func bigEndian(_ bytes: Int, _ what: StaticString) throws(MalformedPacket) -> UInt64 {
+    try slice(bytes, what).reduce(0) { $0 << 8 | UInt64($1) }
   }
 }

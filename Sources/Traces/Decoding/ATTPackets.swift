@@ -3,25 +3,25 @@ package import BluetoothLE
 extension DecodedPacket {
   /// Decodes an ATT PDU into named fields.
   /// - Parameter request: The request that the PDU answers, which names the attributes of a response. Nil if unknown.
-  package init(att octets: [UInt8], answering request: Request? = nil) {
-    guard let first = octets.first else {
+  package init(att bytes: [UInt8], answering request: Request? = nil) {
+    guard let first = bytes.first else {
       self.init("ATT PDU", problem: MalformedPacket("ATT PDU: no opcode", at: 0))
       return
     }
     let opcode = ATTOpcode(rawValue: first)
     self.init(opcode.description)
     do throws(MalformedPacket) {
-      switch try PDU(parsing: octets) {
+      switch try PDU(parsing: bytes) {
       case .request(let pdu): fields = Self.fields(pdu)
       case .response(let pdu): fields = Self.fields(pdu, request)
       case .command(let pdu): fields = Self.fields(pdu)
       case .unsolicited(let pdu): fields = Self.fields(pdu)
       case .confirmation: break
-      case .unknown: fields = [PacketField("parameters", .octets(Array(octets.dropFirst())))]
+      case .unknown: fields = [PacketField("parameters", .bytes(Array(bytes.dropFirst())))]
       }
     } catch {
       problem = error
-      fields = [PacketField("parameters", .octets(Array(octets.dropFirst())))]
+      fields = [PacketField("parameters", .bytes(Array(bytes.dropFirst())))]
     }
   }
 
@@ -88,7 +88,7 @@ extension DecodedPacket {
     switch pdu {
     case .write(let handle, let value): [attribute(handle), self.value(value, of: handle)]
     case .signedWrite(let handle, let value, let signature):
-      [attribute(handle), self.value(value, of: handle), PacketField("signature", .octets(signature))]
+      [attribute(handle), self.value(value, of: handle), PacketField("signature", .bytes(signature))]
     }
   }
 
@@ -102,13 +102,13 @@ extension DecodedPacket {
   }
 
   /// Returns the fields of one attribute in a Read By Type Response. A characteristic declaration has several fields (Vol 3 Part G §3.3.1).
-  private static func declared(_ octets: [UInt8], of type: UUID?, at handle: AttributeHandle) -> [PacketField] {
-    guard type == .characteristic, octets.count == 5 || octets.count == 19, let uuid = UUID(littleEndian: octets[3...]) else {
-      return [value(octets, of: handle, isWhole: type != .characteristic)]
+  private static func declared(_ bytes: [UInt8], of type: UUID?, at handle: AttributeHandle) -> [PacketField] {
+    guard type == .characteristic, bytes.count == 5 || bytes.count == 19, let uuid = UUID(littleEndian: bytes[3...]) else {
+      return [value(bytes, of: handle, isWhole: type != .characteristic)]
     }
-    let valueHandle = AttributeHandle(rawValue: octets.uint16(at: 1))
+    let valueHandle = AttributeHandle(rawValue: bytes.uint16(at: 1))
     return [
-      PacketField("properties", .mask(UInt64(octets[0]), octets: 1)), place("value_handle", valueHandle),
+      PacketField("properties", .mask(UInt64(bytes[0]), bytes: 1)), place("value_handle", valueHandle),
       PacketField("declares", .uuid(uuid)),
     ]
   }
@@ -120,7 +120,7 @@ extension DecodedPacket {
     {
       return PacketField("declares", .uuid(uuid))
     }
-    return PacketField(name, .octets(value))
+    return PacketField(name, .bytes(value))
   }
 
   /// Returns the fields for the handle in an Error Response. If the request was a search that found no attribute, the handle is the
@@ -143,11 +143,11 @@ extension DecodedPacket {
 
   /// Returns a field for a handle that is the limit of a range, and so names no attribute.
   private static func place(_ name: String, _ handle: AttributeHandle) -> PacketField {
-    PacketField(name, .mask(UInt64(handle.rawValue), octets: 2))
+    PacketField(name, .mask(UInt64(handle.rawValue), bytes: 2))
   }
 
   private static func number(_ name: String, _ value: UInt16) -> PacketField { PacketField(name, .number(Int64(value))) }
-  private static func value(_ octets: [UInt8], of handle: AttributeHandle?, isWhole: Bool = true) -> PacketField {
-    PacketField("value", .value(octets, of: handle, isWhole: isWhole))
+  private static func value(_ bytes: [UInt8], of handle: AttributeHandle?, isWhole: Bool = true) -> PacketField {
+    PacketField("value", .value(bytes, of: handle, isWhole: isWhole))
   }
 }

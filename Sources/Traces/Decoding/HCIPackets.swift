@@ -5,8 +5,8 @@ extension DecodedPacket {
   /// - Parameters:
   ///   - isVendorData: Whether the handle of the packet belongs to no link, so that the packet contains no L2CAP.
   ///   - missing: The number of bytes at the end that the recorder cut.
-  package init(hci octets: [UInt8], isVendorData: Bool = false, missing: Int = 0) {
-    var reader = ByteReader(octets)
+  package init(hci bytes: [UInt8], isVendorData: Bool = false, missing: Int = 0) {
+    var reader = ByteReader(bytes)
     guard let indicator = try? reader.uint8("indicator") else {
       self.init("HCI packet", problem: missing > 0 ? nil : MalformedPacket("empty packet", at: 0), missing: missing)
       return
@@ -15,15 +15,15 @@ extension DecodedPacket {
     case Packet.commandIndicator: self.init(command: &reader, missing)
     case Packet.eventIndicator: self.init(event: &reader, missing)
     case Packet.aclIndicator: self.init(data: &reader, isVendorData, missing)
-    case Packet.synchronousIndicator: self.init("Synchronous Data", [PacketField("octets", .octets(reader.rest()))])
-    case Packet.isochronousIndicator: self.init("ISO Data", [PacketField("octets", .octets(reader.rest()))])
+    case Packet.synchronousIndicator: self.init("Synchronous Data", [PacketField("octets", .bytes(reader.rest()))])
+    case Packet.isochronousIndicator: self.init("ISO Data", [PacketField("octets", .bytes(reader.rest()))])
     default:
       self.init(
-        "HCI packet", [PacketField("octets", .octets(reader.rest()))],
+        "HCI packet", [PacketField("octets", .bytes(reader.rest()))],
         problem: MalformedPacket("unknown H4 packet type 0x\(Hex.encode([indicator])): use 01 command, 02 ACL data or 04 event", at: 0))
     }
     // What the recorder cut may be the header.
-    if missing > 0, octets.count < 5 { (problem, self.missing) = (nil, missing) }
+    if missing > 0, bytes.count < 5 { (problem, self.missing) = (nil, missing) }
   }
 
   private init(command reader: inout ByteReader, _ missing: Int) {
@@ -33,7 +33,7 @@ extension DecodedPacket {
       return
     }
     let known = HCITable.commands[opcode]
-    self.init(known?.name ?? Self.unknown(opcode), [PacketField("opcode", .mask(UInt64(opcode), octets: 2))])
+    self.init(known?.name ?? Self.unknown(opcode), [PacketField("opcode", .mask(UInt64(opcode), bytes: 2))])
     self.missing = missing
     if reader.remaining + missing == Int(length) {
       read(known?.parameters, &reader, else: "parameters")
@@ -103,7 +103,7 @@ extension DecodedPacket {
     self.init(
       isVendorData ? "Vendor Data" : "ACL Data",
       [
-        PacketField("handle", .mask(UInt64(word & 0x0FFF), octets: 2)),
+        PacketField("handle", .mask(UInt64(word & 0x0FFF), bytes: 2)),
         PacketField("boundary", .choice(boundary, boundaries[Int(boundary)])),
       ])
     if word >> 14 != 0 { fields.append(PacketField("broadcast", .number(Int64(word >> 14)))) }
@@ -116,14 +116,14 @@ extension DecodedPacket {
     }
   }
 
-  private mutating func carry(_ octets: [UInt8], isStart: Bool, _ isVendorData: Bool) {
-    guard !isVendorData else { return fields.append(PacketField("octets", .octets(octets))) }
+  private mutating func carry(_ bytes: [UInt8], isStart: Bool, _ isVendorData: Bool) {
+    guard !isVendorData else { return fields.append(PacketField("octets", .bytes(bytes))) }
     var recombination = Recombination()
-    if isStart, let frame = recombination.add(octets, isStart: true) {
+    if isStart, let frame = recombination.add(bytes, isStart: true) {
       let (layer, packet) = Self.carried(by: frame)
       fields.append(PacketField("payload", .packet(packet, layer, frame.payload)))
-    } else if !octets.isEmpty {
-      fields.append(PacketField("fragment", .octets(octets)))
+    } else if !bytes.isEmpty {
+      fields.append(PacketField("fragment", .bytes(bytes)))
       if recombination.dropped > 0 { problem = MalformedPacket("\(name): longer than its L2CAP frame", at: 5) }
     }
   }

@@ -12,14 +12,14 @@ extension DecodedPacket {
         .l2cap,
         DecodedPacket(
           "L2CAP frame",
-          [PacketField("channel", .mask(UInt64(frame.channel.rawValue), octets: 2)), PacketField("data", .octets(frame.payload))])
+          [PacketField("channel", .mask(UInt64(frame.channel.rawValue), bytes: 2)), PacketField("data", .bytes(frame.payload))])
       )
     }
   }
 
   /// Decodes one command of the LE signaling channel (Vol 3 Part A §4).
-  package init(signalling octets: [UInt8]) {
-    var reader = ByteReader(octets)
+  package init(signalling bytes: [UInt8]) {
+    var reader = ByteReader(bytes)
     var head: [PacketField] = []
     let problem = PacketFormat("code:x8 identifier:u8 length:u16").read(&reader, "signalling", into: &head)
     guard problem == nil, let code = head[0].value.number.flatMap({ UInt8(exactly: $0) }) else {
@@ -30,19 +30,19 @@ extension DecodedPacket {
     self.init(known?.name ?? "Signal 0x\(Hex.encode([code]))", Array(head[1...]))
     guard head[2].value.number == Int64(reader.remaining) else {
       self.problem = MalformedPacket("\(name): length \(head[2].value.number ?? 0), but \(reader.remaining.counted("byte")) left", at: 2)
-      fields.append(PacketField("octets", .octets(reader.rest())))
+      fields.append(PacketField("octets", .bytes(reader.rest())))
       return
     }
     read(known?.format, &reader, else: "data")
   }
 
   /// Decodes a PDU of the Security Manager (Vol 3 Part H §3.5).
-  package init(securityManager octets: [UInt8]) {
-    guard let code = octets.first else {
+  package init(securityManager bytes: [UInt8]) {
+    guard let code = bytes.first else {
       self.init("Security Manager", problem: MalformedPacket("Security Manager: no code", at: 0))
       return
     }
-    var reader = ByteReader(octets)
+    var reader = ByteReader(bytes)
     _ = try? reader.uint8("code")
     let known = Self.pairing[code]
     self.init(known?.name ?? "Security Manager code 0x\(Hex.encode([code]))")

@@ -104,7 +104,7 @@ extension DecodedPacket {
         for (bit, format) in formats.enumerated() where flags >> UInt8(bit) & 1 == 1 && problem == nil {
           problem = PacketFormat(format).read(&header, name, into: &fields)
         }
-        if !header.isAtEnd, problem == nil { fields.append(PacketField("additional_controller_data", .octets(header.rest()))) }
+        if !header.isAtEnd, problem == nil { fields.append(PacketField("additional_controller_data", .bytes(header.rest()))) }
       }
     } catch { problem = MalformedPacket("\(name): truncated extended header, \(reader.remaining.counted("byte")) left", at: reader.offset) }
     if !reader.isAtEnd { fields.append(PacketField("data", .advertising(reader.rest()))) }
@@ -130,7 +130,7 @@ extension DecodedPacket {
       fail(length: length, &reader)
       return
     }
-    if length > 0 { fields.append(PacketField(isEncrypted ? "encrypted" : "fragment", .octets(reader.rest()))) }
+    if length > 0 { fields.append(PacketField(isEncrypted ? "encrypted" : "fragment", .bytes(reader.rest()))) }
   }
 
   // MARK: Isochronous physical channels (§2.6)

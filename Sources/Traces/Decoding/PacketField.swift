@@ -24,11 +24,11 @@ package struct DecodedPacket: Sendable, Equatable {
 
   /// Marks a packet whose end the recorder cut. The bytes then replace its fields but for the handle of an attribute, because a cut value
   /// looks like a shorter one.
-  mutating func cut(_ missing: Int, _ octets: [UInt8]) {
+  mutating func cut(_ missing: Int, _ bytes: [UInt8]) {
     guard missing > 0 else { return }
     (problem, self.missing) = (nil, missing)
     let isWhole = { (field: PacketField) in if case .attribute = field.value { true } else { field.name == "channel" } }
-    fields = Array(fields.prefix(while: isWhole)) + (octets.isEmpty ? [] : [PacketField("octets", .octets(octets))])
+    fields = Array(fields.prefix(while: isWhole)) + (bytes.isEmpty ? [] : [PacketField("octets", .bytes(bytes))])
   }
 
   package subscript(name: String) -> PacketField.Value? { fields.first { $0.name == name }?.value }
@@ -52,8 +52,8 @@ package struct PacketField: Sendable, Equatable {
     case status(ControllerErrorCode)
     case attError(ErrorCode)
     /// Bits or a handle, which blectl prints in hex.
-    /// - Parameter octets: The size in bytes.
-    case mask(UInt64, octets: Int)
+    /// - Parameter bytes: The size in bytes.
+    case mask(UInt64, bytes: Int)
     /// A quantity: the number times `factor` in this unit.
     case quantity(Int64, factor: Double, unit: String)
     case choice(UInt8, String?)
@@ -65,7 +65,7 @@ package struct PacketField: Sendable, Equatable {
     case address(Address)
     case uuid(UUID)
     case text([UInt8])
-    case octets([UInt8])
+    case bytes([UInt8])
     /// The bytes of AD structures.
     case advertising([UInt8])
     /// A part of advertising data longer than its packet.
@@ -90,7 +90,7 @@ package struct PacketField: Sendable, Equatable {
       case .bits(let bits, _): Int64(bits)
       case .flag(let flag): flag ? 1 : 0
       case .attribute(let handle): Int64(handle.rawValue)
-      case .address, .uuid, .text, .octets, .advertising, .part, .value, .list, .packet: nil
+      case .address, .uuid, .text, .bytes, .advertising, .part, .value, .list, .packet: nil
       }
     }
   }

@@ -76,7 +76,7 @@ package struct PacketFormat: Sendable {
         guard !isCut else {
           let rest = reader.rest()
           let isData = if case .advertising = field.type { true } else { false }
-          found.append(PacketField(field.name, isData ? .part(rest, of: .init(data: rest, isTruncated: true)) : .octets(rest)))
+          found.append(PacketField(field.name, isData ? .part(rest, of: .init(data: rest, isTruncated: true)) : .bytes(rest)))
           return nil
         }
         return MalformedPacket("\(what): truncated \(field.name), \(left.counted("byte")) left", at: position)
@@ -89,11 +89,11 @@ package struct PacketFormat: Sendable {
 extension PacketField.Value {
   /// Marks advertising data as a part, if the fields before it say so (Vol 4 Part E §7.7.65.13, §7.8.54). Returns other values unchanged.
   fileprivate func asPart(after fields: [PacketField]) -> Self {
-    guard case .advertising(let octets) = self else { return self }
+    guard case .advertising(let bytes) = self else { return self }
     let status = fields.last { ["data_status", "operation"].contains($0.name) }
     switch status?.value {
-    case .named(2...3, _): return .part(octets, of: .init(data: octets, isTruncated: true))
-    case .named(1, _), .choice(0...2, _): return .part(octets, of: nil)
+    case .named(2...3, _): return .part(bytes, of: .init(data: bytes, isTruncated: true))
+    case .named(1, _), .choice(0...2, _): return .part(bytes, of: nil)
     default: return self
     }
   }
@@ -113,9 +113,9 @@ enum FieldType: Sendable {
   case version
   case opcode
   /// A number that counts multiples of a factor in a unit, such as 1.25 and `ms`.
-  /// - Parameter octets: The size of the number in bytes, negative for a signed number.
-  case quantity(Double, String, octets: Int)
-  case octets(Int)
+  /// - Parameter bytes: The size of the number in bytes, negative for a signed number.
+  case quantity(Double, String, bytes: Int)
+  case bytes(Int)
   case rest
   case counted
   case text(Int)
@@ -138,7 +138,7 @@ enum FieldType: Sendable {
     } else if let type = Self.types[String(text)] {
       self = type
     } else if text.hasPrefix("hex"), let count = Int(text.dropFirst(3)) {
-      self = .octets(count)
+      self = .bytes(count)
     } else if text.hasPrefix("text"), let count = Int(text.dropFirst(4)) {
       self = .text(count)
     } else {
@@ -148,9 +148,9 @@ enum FieldType: Sendable {
 
   func read(_ reader: inout ByteReader) throws(MalformedPacket) -> PacketField.Value {
     switch self {
-    case .unsigned(let octets): return .number(Int64(truncatingIfNeeded: try reader.number(octets, true, "field")))
+    case .unsigned(let bytes): return .number(Int64(truncatingIfNeeded: try reader.number(bytes, true, "field")))
     case .signed: return .number(Int64(try reader.int8("field")))
-    case .mask(let octets): return .mask(try reader.number(octets, true, "field"), octets: octets)
+    case .mask(let bytes): return .mask(try reader.number(bytes, true, "field"), bytes: bytes)
     case .flag: return .flag(try reader.uint8("field") != 0)
     case .choice(let names):
       let value = try reader.uint8("field")
@@ -165,7 +165,7 @@ enum FieldType: Sendable {
       let bits = try reader.uint16("field")
       let names = Self.eventTypes.enumerated().filter { bits >> $0.offset & 1 == 1 }.map(\.element)
       return .bits(bits, names.isEmpty ? ["non_connectable"] : names)
-    case .handle: return .mask(UInt64(try reader.uint16("field") & 0x0FFF), octets: 2)
+    case .handle: return .mask(UInt64(try reader.uint16("field") & 0x0FFF), bytes: 2)
     case .status: return .status(ControllerErrorCode(rawValue: try reader.uint8("field")))
     case .address: return .address(try reader.address("field"))
     case .company:
@@ -177,16 +177,16 @@ enum FieldType: Sendable {
     case .opcode:
       let opcode = try reader.uint16("field")
       return .code(Int64(opcode), HCITable.commands[opcode]?.name)
-    case .quantity(let factor, let unit, let octets):
-      let number = Int64(truncatingIfNeeded: try reader.number(abs(octets), true, "field"))
-      let isNegative = octets < 0 && number >> Int64(8 * -octets - 1) == 1
-      return .quantity(isNegative ? number - 1 << Int64(8 * -octets) : number, factor: factor, unit: unit)
-    case .octets(let count): return .octets(try reader.bytes(count, "field"))
-    case .rest, .later: return .octets(reader.rest())
-    case .counted: return .octets(try reader.bytes(Int(try reader.uint8("field")), "field"))
+    case .quantity(let factor, let unit, let bytes):
+      let number = Int64(truncatingIfNeeded: try reader.number(abs(bytes), true, "field"))
+      let isNegative = bytes < 0 && number >> Int64(8 * -bytes - 1) == 1
+      return .quantity(isNegative ? number - 1 << Int64(8 * -bytes) : number, factor: factor, unit: unit)
+    case .bytes(let count): return .bytes(try reader.bytes(count, "field"))
+    case .rest, .later: return .bytes(reader.rest())
+    case .counted: return .bytes(try reader.bytes(Int(try reader.uint8("field")), "field"))
     case .text(let count):
-      let octets = try reader.slice(count, "field")
-      return .text(Array(octets.prefix { $0 != 0 }))
+      let bytes = try reader.slice(count, "field")
+      return .text(Array(bytes.prefix { $0 != 0 }))
     case .advertising(nil): return .advertising(try reader.bytes(Int(try reader.uint8("field")), "field"))
     case .advertising(let size?):
       let length = Int(try reader.uint8("field"))
@@ -209,7 +209,7 @@ extension DecodedPacket {
   }
 
   mutating func rest(_ reader: inout ByteReader, _ name: String) {
-    if !reader.isAtEnd { fields.append(PacketField(name, .octets(reader.rest()))) }
+    if !reader.isAtEnd { fields.append(PacketField(name, .bytes(reader.rest()))) }
   }
 
   /// Sets the problem of a packet whose length field does not match its size.

@@ -10,7 +10,7 @@ package struct TraceDecoder: Sendable {
     package let layer: PacketLayer
     package let packet: DecodedPacket
     /// The bytes of the packet at `layer`. Nil for HCI, whose bytes are the record's packet.
-    package let octets: [UInt8]?
+    package let bytes: [UInt8]?
     package let link: TraceLinks.Link?
     /// The owner of the attributes that the packet names. Nil for a packet without ATT.
     package let server: LearnedDatabases.Server?
@@ -62,15 +62,15 @@ package struct TraceDecoder: Sendable {
       var packet = DecodedPacket(hci: record.packet, isVendorData: isVendorData, missing: record.missing)
       parts.join(&packet, record, number)
       summary.add(packet, record, index)
-      return Item(number: number, record: record, layer: .hci, packet: packet, octets: nil, link: link, server: nil, answers: nil)
+      return Item(number: number, record: record, layer: .hci, packet: packet, bytes: nil, link: link, server: nil, answers: nil)
     }
-    let octets = frame.frame.payload
-    if frame.frame.channel == .att { return decode(att: octets, record, index, isHost: frame.isFromHost) }
+    let bytes = frame.frame.payload
+    if frame.frame.channel == .att { return decode(att: bytes, record, index, isHost: frame.isFromHost) }
     let (layer, carried) = DecodedPacket.carried(by: frame.frame)
     var packet = carried
-    packet.cut(record.missing, octets)
+    packet.cut(record.missing, bytes)
     summary.add(packet, record, index)
-    return Item(number: number, record: record, layer: layer, packet: packet, octets: octets, link: link, server: nil, answers: nil)
+    return Item(number: number, record: record, layer: layer, packet: packet, bytes: bytes, link: link, server: nil, answers: nil)
   }
 
   private mutating func item(air: AirPacket, _ record: Snoop.Record, _ index: Int?) -> Item {
@@ -79,11 +79,11 @@ package struct TraceDecoder: Sendable {
     if links.connections[air.accessAddress]?.isRepeated == true { packet.fields.append(PacketField("repeated", .flag(true))) }
     if record.missing > 0 { (packet.problem, packet.missing) = (nil, record.missing) }
     summary.add(packet, record, index)
-    return Item(number: number, record: record, layer: .ll, packet: packet, octets: air.pdu, link: link, server: nil, answers: nil)
+    return Item(number: number, record: record, layer: .ll, packet: packet, bytes: air.pdu, link: link, server: nil, answers: nil)
   }
 
-  private mutating func decode(att octets: [UInt8], _ record: Snoop.Record, _ index: Int, isHost: Bool) -> Item {
-    let opcode = octets.first.map { ATTOpcode(rawValue: $0) }
+  private mutating func decode(att bytes: [UInt8], _ record: Snoop.Record, _ index: Int, isHost: Bool) -> Item {
+    let opcode = bytes.first.map { ATTOpcode(rawValue: $0) }
     var answered: Pending?
     let isServers: Bool
     switch opcode {
@@ -98,11 +98,11 @@ package struct TraceDecoder: Sendable {
     }
     let link = links.links[index]
     let server = LearnedDatabases.server(link, isHost: isServers == isHost)
-    var packet = DecodedPacket(att: octets, answering: answered?.request)
-    packet.cut(record.missing, octets)
+    var packet = DecodedPacket(att: bytes, answering: answered?.request)
+    packet.cut(record.missing, bytes)
     summary.add(packet, record, index)
     if let opcode {
-      let request = try? Request(parsing: octets)
+      let request = try? Request(parsing: bytes)
       let subject = TraceSummary.Subject(packet, opcode, server)
       switch opcode {
       case .request, .unsolicited(.indication):
@@ -117,7 +117,7 @@ package struct TraceDecoder: Sendable {
       }
     }
     return Item(
-      number: number, record: record, layer: .att, packet: packet, octets: octets, link: link, server: server,
+      number: number, record: record, layer: .att, packet: packet, bytes: bytes, link: link, server: server,
       answers: answered.map { ($0.number, max(0, record.wallClock &- $0.time)) })
   }
 

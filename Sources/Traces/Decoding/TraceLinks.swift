@@ -150,10 +150,10 @@ package struct TraceLinks: Sendable {
       streams[index] = nil
       return index
     // Connection Complete of BR/EDR: status, handle, address.
-    case .other(code: 0x03, let octets) where octets.count >= 9 && octets[0] == 0:
-      let index = begin(ConnectionHandle(octets.uint16(at: 1)), record)
+    case .other(code: 0x03, let bytes) where bytes.count >= 9 && bytes[0] == 0:
+      let index = begin(ConnectionHandle(bytes.uint16(at: 1)), record)
       links[index].isClassic = true
-      links[index].peer = PeerAddress(Address(rawValue: ByteOrder.little.number(octets[3..<9])), .public)
+      links[index].peer = PeerAddress(Address(rawValue: ByteOrder.little.number(bytes[3..<9])), .public)
       return index
     case .commandComplete(let complete) where complete.opcode == Reset.opcode && complete.parameters.first == 0:
       reset(record.adapter)
@@ -258,15 +258,15 @@ extension TraceLinks {
 
 extension AirConnection {
   /// Converts an encoded connection interval to nanoseconds.
-  /// - Parameter octets: At least two bytes. The first two hold units of 1.25 ms, least significant byte first.
-  fileprivate static func interval(_ octets: ArraySlice<UInt8>) -> Int64 {
-    Int64(ByteOrder.little.number(octets.prefix(2))) * 1_250_000
+  /// - Parameter bytes: At least two bytes. The first two hold units of 1.25 ms, least significant byte first.
+  fileprivate static func interval(_ bytes: ArraySlice<UInt8>) -> Int64 {
+    Int64(ByteOrder.little.number(bytes.prefix(2))) * 1_250_000
   }
 
   /// Sets a new interval. The old interval may apply for 12 more events, because a change takes at least six (Vol 6 Part B §5.1.1).
-  fileprivate mutating func change(interval octets: ArraySlice<UInt8>, at time: Int64) {
+  fileprivate mutating func change(interval bytes: ArraySlice<UInt8>, at time: Int64) {
     other = (interval, time.addingReportingOverflow(interval * 12).partialValue)
-    interval = Self.interval(octets)
+    interval = Self.interval(bytes)
   }
 
   /// Updates the state of encryption. LL_ENC_RSP or LL_START_ENC_REQ starts encryption, and a rejection ends the start.

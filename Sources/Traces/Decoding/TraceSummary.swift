@@ -22,7 +22,7 @@ package struct TraceSummary: Sendable {
   package struct Entry: Sendable {
     package var count = 0
     /// The number of value bytes in the subject's packets and their answers.
-    package var octets = 0
+    package var bytes = 0
     package var answers = 0
     /// The total time of all answers, in nanoseconds. `longest` is the time of the slowest answer.
     package var time: Int64 = 0
@@ -113,7 +113,7 @@ package struct TraceSummary: Sendable {
     if let mtu = packet["client_rx_mtu"]?.number { offered[link] = mtu }
     change(link, subject, isFromHost) {
       $0.count += 1
-      $0.octets += Self.octets(packet)
+      $0.bytes += Self.bytes(packet)
     }
   }
 
@@ -125,7 +125,7 @@ package struct TraceSummary: Sendable {
       $0.longest = max($0.longest, time)
       if case .attError(let code)? = packet["error"] { $0.errors[code, default: 0] += 1 }
       // A Prepare Write Response repeats its request.
-      if subject.opcode != .request(.prepareWrite) { $0.octets += Self.octets(packet) }
+      if subject.opcode != .request(.prepareWrite) { $0.bytes += Self.bytes(packet) }
     }
   }
 
@@ -138,13 +138,13 @@ package struct TraceSummary: Sendable {
       ].entry)
   }
 
-  private static func octets(_ packet: DecodedPacket) -> Int {
+  private static func bytes(_ packet: DecodedPacket) -> Int {
     // A Read By Type Response has several values.
-    guard case .list(let items)? = packet["items"] else { return octets(packet["value"]) }
-    return items.reduce(0) { $0 + octets($1.first { $0.name == "value" }?.value) }
+    guard case .list(let items)? = packet["items"] else { return bytes(packet["value"]) }
+    return items.reduce(0) { $0 + bytes($1.first { $0.name == "value" }?.value) }
   }
 
-  private static func octets(_ value: PacketField.Value?) -> Int {
-    if case .value(let octets, _, _)? = value { octets.count } else { 0 }
+  private static func bytes(_ value: PacketField.Value?) -> Int {
+    if case .value(let bytes, _, _)? = value { bytes.count } else { 0 }
   }
 }

@@ -207,8 +207,8 @@ package struct Answerer: Sendable {
 
   /// Applies the changes that a recorded request made to the MTU or a CCCD.
   private mutating func note(_ item: Recording.Request) {
-    guard let octets = item.response, let request = try? Request(parsing: item.pdu) else { return }
-    switch (request, try? Response(parsing: octets)) {
+    guard let bytes = item.response, let request = try? Request(parsing: item.pdu) else { return }
+    switch (request, try? Response(parsing: bytes)) {
     case (.exchangeMTU(let client), .exchangeMTU(let server)?): setMTU(client, server)
     case (.write(let handle, let value), .write?): configurations[handle.number] = value
     default: break
@@ -359,23 +359,23 @@ extension Answerer {
       }
       return all.isEmpty && database.isComplete(nil, handle, handle) && type == nil ? refuse(request, handle, .invalidHandle) : nil
     }
-    let octets: [UInt8]
+    let bytes: [UInt8]
     switch reading.outcome {
     case .failure(let refusal):
-      octets = Response.error(request: request.opcode, handle: AttributeHandle(clamping: handle), code: refusal.code).bytes
+      bytes = Response.error(request: request.opcode, handle: AttributeHandle(clamping: handle), code: refusal.code).bytes
     case .success(let value):
       // The rest of a value that was not read to its end is unknown.
-      octets = response(value, mtu).bytes
+      bytes = response(value, mtu).bytes
       guard reading.isWhole || value.count >= mtu - 1 || !isStrict else { return nil }
       opened = (handle, value, reading.isWhole)
     }
-    guard fresh != nil, let first = reading.requests.first else { return .answer(octets) }
+    guard fresh != nil, let first = reading.requests.first else { return .answer(bytes) }
     for index in reading.requests.dropFirst() { use(index) }
     guard isStrict else {
       use(first)
-      return .answer(octets)
+      return .answer(bytes)
     }
-    return play(first, response: octets)
+    return play(first, response: bytes)
   }
 
   private mutating func open(_ handle: Int, _ value: [UInt8], _ isWhole: Bool, _ response: ([UInt8], Int) -> Response) -> Decision {
@@ -424,7 +424,7 @@ struct RecordedReadings: Sendable {
 
   init(_ links: [Recording.Link]) {
     for (index, item) in links.lazy.map({ $0.requests.enumerated() }).joined() {
-      guard let octets = item.response, let request = try? Request(parsing: item.pdu), let response = try? Response(parsing: octets) else {
+      guard let bytes = item.response, let request = try? Request(parsing: item.pdu), let response = try? Response(parsing: bytes) else {
         continue
       }
       learn(index, request, response, mtu: item.mtu)

@@ -33,7 +33,7 @@ package struct RecordedDatabase: Sendable {
   init(_ links: some Sequence<Recording.Link>) {
     for link in links {
       for item in link.requests {
-        guard let octets = item.response, let request = try? Request(parsing: item.pdu), let response = try? Response(parsing: octets)
+        guard let bytes = item.response, let request = try? Request(parsing: item.pdu), let response = try? Response(parsing: bytes)
         else { continue }
         learn(request, response)
       }

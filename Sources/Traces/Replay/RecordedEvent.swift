@@ -14,15 +14,15 @@ package enum RecordedEvent {
   }
 
   /// Returns the kind of an HCI packet that starts with its H4 indicator byte.
-  static func kind(_ octets: [UInt8]) -> Kind {
-    guard octets.count >= 3, octets[0] == Packet.eventIndicator else { return .other }
-    switch octets[1] {
+  static func kind(_ bytes: [UInt8]) -> Kind {
+    guard bytes.count >= 3, bytes[0] == Packet.eventIndicator else { return .other }
+    switch bytes[1] {
     case 0x05: return .disconnectionComplete
-    case 0x0E where octets.count >= 6: return .answer(Opcode(rawValue: octets.uint16(at: 4)))
-    case 0x0F where octets.count >= 7: return .answer(Opcode(rawValue: octets.uint16(at: 5)))
+    case 0x0E where bytes.count >= 6: return .answer(Opcode(rawValue: bytes.uint16(at: 4)))
+    case 0x0F where bytes.count >= 7: return .answer(Opcode(rawValue: bytes.uint16(at: 5)))
     case 0x13: return .completedPackets
-    case 0x3E where octets.count >= 4:
-      switch octets[3] {
+    case 0x3E where bytes.count >= 4:
+      switch bytes[3] {
       case 0x02, 0x0B, 0x0D: return .report
       case 0x01, 0x0A, 0x29: return .connectionComplete
       default: return .other
@@ -32,32 +32,32 @@ package enum RecordedEvent {
   }
 
   /// Returns a copy of the packet with another connection handle. A nil offset stands for `LinkPacket.handleOffset`.
-  static func with(_ handle: ConnectionHandle, _ octets: [UInt8], at offset: Int? = nil) -> [UInt8] {
-    guard let offset = offset ?? LinkPacket.handleOffset(octets), offset + 2 <= octets.count else { return octets }
-    var octets = octets
-    octets[offset] = UInt8(truncatingIfNeeded: handle.rawValue)
+  static func with(_ handle: ConnectionHandle, _ bytes: [UInt8], at offset: Int? = nil) -> [UInt8] {
+    guard let offset = offset ?? LinkPacket.handleOffset(bytes), offset + 2 <= bytes.count else { return bytes }
+    var bytes = bytes
+    bytes[offset] = UInt8(truncatingIfNeeded: handle.rawValue)
     // The upper four bits are flags in data, reserved in events.
-    octets[offset + 1] = octets[offset + 1] & 0xF0 | UInt8(truncatingIfNeeded: handle.rawValue >> 8)
-    return octets
+    bytes[offset + 1] = bytes[offset + 1] & 0xF0 | UInt8(truncatingIfNeeded: handle.rawValue >> 8)
+    return bytes
   }
 
   /// Returns whether the event reports the outcome of a procedure that a command with this opcode started.
-  static func ends(_ octets: [UInt8], _ opcode: Opcode) -> Bool {
-    guard octets.count >= 4, octets[0] == Packet.eventIndicator else { return false }
-    return switch (octets[1], opcode) {
+  static func ends(_ bytes: [UInt8], _ opcode: Opcode) -> Bool {
+    guard bytes.count >= 4, bytes[0] == Packet.eventIndicator else { return false }
+    return switch (bytes[1], opcode) {
     case (0x05, Disconnect.opcode), (0x0C, ReadRemoteVersion.opcode), (0x08, enableEncryption), (0x30, enableEncryption): true
-    case (0x3E, LEConnectionUpdate.opcode): octets[3] == 0x03
-    case (0x3E, LEReadRemoteFeatures.opcode): octets[3] == 0x04
-    case (0x3E, LESetDataLength.opcode): octets[3] == 0x07
-    case (0x3E, LESetPHY.opcode): octets[3] == 0x0C
+    case (0x3E, LEConnectionUpdate.opcode): bytes[3] == 0x03
+    case (0x3E, LEReadRemoteFeatures.opcode): bytes[3] == 0x04
+    case (0x3E, LESetDataLength.opcode): bytes[3] == 0x07
+    case (0x3E, LESetPHY.opcode): bytes[3] == 0x0C
     default: false
     }
   }
 
   /// Returns whether the event has only one report, which is a scan response. A passive scan does not receive such an event.
-  static func isScanResponse(_ octets: [UInt8]) -> Bool {
-    guard octets.count >= 7, octets[1] == 0x3E, octets[4] == 1 else { return false }
-    return octets[3] == 0x02 ? octets[5] == 0x04 : octets[3] == 0x0D && octets[5] & 0x08 != 0
+  static func isScanResponse(_ bytes: [UInt8]) -> Bool {
+    guard bytes.count >= 7, bytes[1] == 0x3E, bytes[4] == 1 else { return false }
+    return bytes[3] == 0x02 ? bytes[5] == 0x04 : bytes[3] == 0x0D && bytes[5] & 0x08 != 0
   }
 }
 

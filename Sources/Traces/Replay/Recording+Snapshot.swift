@@ -30,7 +30,7 @@ extension Recording {
   private var reports: [AdvertisingReport] {
     var parts = ExtendedReportReassembler()
     return scans.flatMap(\.reports).flatMap { packet -> [AdvertisingReport] in
-      switch try? BluetoothLE.Packet(packet.octets) {
+      switch try? BluetoothLE.Packet(packet.bytes) {
       case .event(.leAdvertisingReports(let list))?: list.reports.compactMap(\.report)
       case .event(.leExtendedAdvertisingReports(let list))?: list.reports.flatMap { parts.add($0, at: packet.time) }
       default: []

@@ -30,7 +30,7 @@ package struct Recording: Sendable {
   package struct Packet: Sendable, Equatable {
     package var time: Int64
     /// The packet in H4 form.
-    package var octets: [UInt8]
+    package var bytes: [UInt8]
   }
 
   struct Command: Sendable {
@@ -133,17 +133,17 @@ extension Recording.Happening.Kind {
   /// Whether the message is a response that the recording does not relate to the preceding request.
   var isOtherResponse: Bool {
     // After the headers of H4, ACL data and L2CAP.
-    guard case .packet(let octets, false) = self, octets.count > 9, octets[0] == BluetoothLE.Packet.aclIndicator, octets[7...8] == [4, 0]
+    guard case .packet(let bytes, false) = self, bytes.count > 9, bytes[0] == BluetoothLE.Packet.aclIndicator, bytes[7...8] == [4, 0]
     else {
       return false
     }
-    return switch ATTOpcode(rawValue: octets[9]) {
+    return switch ATTOpcode(rawValue: bytes[9]) {
     case .response, .error: true
     case .request, .command, .unsolicited, .confirmation, .unknown: false
     }
   }
   var isDisconnection: Bool {
-    if case .packet(let octets, _) = self { RecordedEvent.kind(octets) == .disconnectionComplete } else { false }
+    if case .packet(let bytes, _) = self { RecordedEvent.kind(bytes) == .disconnectionComplete } else { false }
   }
 }
 
@@ -241,7 +241,7 @@ extension Recording {
     var (times, passed): ([Address: Int64], Int64) = ([:], 0)
     for scan in scans {
       for report in scan.reports {
-        for address in Self.senders(report.octets) where times[address] == nil { times[address] = passed + report.time - scan.time }
+        for address in Self.senders(report.bytes) where times[address] == nil { times[address] = passed + report.time - scan.time }
       }
       passed += scan.end - scan.time
     }
@@ -251,8 +251,8 @@ extension Recording {
   /// The address that a replay gives to a device whose address the recording lacks.
   static let unnamedPeer = PeerAddress(Address(rawValue: 1), .public)
 
-  private static func senders(_ octets: [UInt8]) -> [Address] {
-    switch try? BluetoothLE.Packet(octets) {
+  private static func senders(_ bytes: [UInt8]) -> [Address] {
+    switch try? BluetoothLE.Packet(bytes) {
     case .event(.leAdvertisingReports(let list))?: list.reports.map(\.address)
     case .event(.leExtendedAdvertisingReports(let list))?: list.reports.map(\.address)
     case .event(.leDirectedAdvertisingReports(let list))?: list.reports.map(\.address)

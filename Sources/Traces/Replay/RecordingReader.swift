@@ -136,36 +136,36 @@ struct RecordingReader {
     return address(Array(command.parameters.dropFirst(4)))
   }
 
-  private static func address(_ octets: [UInt8]) -> PeerAddress? {
-    var reader = ByteReader(octets)
+  private static func address(_ bytes: [UInt8]) -> PeerAddress? {
+    var reader = ByteReader(bytes)
     guard let type = try? reader.uint8("peer address type"), let address = try? reader.address("peer address") else { return nil }
     return PeerAddress(hciType: type, address)
   }
 
   // MARK: Events
 
-  private mutating func add(event octets: [UInt8]) {
-    let packet = Recording.Packet(time: time, octets: octets)
-    switch RecordedEvent.kind(octets) {
+  private mutating func add(event bytes: [UInt8]) {
+    let packet = Recording.Packet(time: time, bytes: bytes)
+    switch RecordedEvent.kind(bytes) {
     case .answer(let opcode): answer(opcode, packet)
     case .report: report(packet)
-    case .connectionComplete: if case .event(.leConnectionComplete(let complete))? = try? Packet(octets) { connected(complete, packet) }
+    case .connectionComplete: if case .event(.leConnectionComplete(let complete))? = try? Packet(bytes) { connected(complete, packet) }
     case .disconnectionComplete:
-      guard case .event(.disconnectionComplete(.success, let handle, _))? = try? Packet(octets) else { return }
+      guard case .event(.disconnectionComplete(.success, let handle, _))? = try? Packet(bytes) else { return }
       classic.remove(handle)
       guard let link = live.removeValue(forKey: handle) else { return }
       ended[handle] = link
       happened(packet, link)
     case .completedPackets:
-      guard case .event(.numberOfCompletedPackets(let entries))? = try? Packet(octets) else { return }
+      guard case .event(.numberOfCompletedPackets(let entries))? = try? Packet(bytes) else { return }
       for entry in entries {
         guard let link = live[entry.handle] else { continue }
         recording.links[link].add(Recording.Happening(time: time, kind: .completed(Int(entry.count))))
       }
     case .other:
       // Connection Complete of BR/EDR: ignore the data of this link.
-      if octets.count >= 6, octets[1] == 0x03, octets[3] == 0 { classic.insert(ConnectionHandle(octets.uint16(at: 4))) }
-      guard let handle = LinkPacket.handle(octets), let link = live[handle] else { return }
+      if bytes.count >= 6, bytes[1] == 0x03, bytes[3] == 0 { classic.insert(ConnectionHandle(bytes.uint16(at: 4))) }
+      guard let handle = LinkPacket.handle(bytes), let link = live[handle] else { return }
       happened(packet, link)
     }
   }
@@ -174,7 +174,7 @@ struct RecordingReader {
     guard let place = unanswered[opcode]?.first else { return }
     unanswered[opcode]?.removeFirst()
     // Nothing follows a Command Status with an error.
-    let isRefused = packet.octets[1] == 0x0F && packet.octets.count > 3 && packet.octets[3] != 0
+    let isRefused = packet.bytes[1] == 0x0F && packet.bytes.count > 3 && packet.bytes[3] != 0
     switch place {
     case .common(let opcode, let index): recording.commands[opcode]?[index].answer = packet
     case .attempt(let index):
@@ -219,13 +219,13 @@ struct RecordingReader {
   }
 
   private mutating func happened(_ packet: Recording.Packet, _ link: Int) {
-    if let position = procedures[link]?.firstIndex(where: { RecordedEvent.ends(packet.octets, $0.opcode) }),
+    if let position = procedures[link]?.firstIndex(where: { RecordedEvent.ends(packet.bytes, $0.opcode) }),
       let (opcode, index) = procedures[link]?.remove(at: position)
     {
       recording.links[link].commands[opcode]?[index].outcome = packet
       return
     }
-    recording.links[link].add(Recording.Happening(time: packet.time, kind: .packet(packet.octets, isResponse: false)))
+    recording.links[link].add(Recording.Happening(time: packet.time, kind: .packet(packet.bytes, isResponse: false)))
   }
 
   // MARK: Data
@@ -267,12 +267,12 @@ struct LinkStream {
 
   /// Adds data that the controller sent to the host.
   /// - Parameter isLate: Whether the data follows the link's Disconnection Complete event, because the recorder reordered packets.
-  mutating func received(_ data: ACLData, _ octets: [UInt8], at time: Int64, isLate: Bool, _ link: inout Recording.Link) {
+  mutating func received(_ data: ACLData, _ bytes: [UInt8], at time: Int64, isLate: Bool, _ link: inout Recording.Link) {
     if data.boundary != .continuing {
       frameStart = link.requests.last?.following.count ?? 0
       frameRequests = link.requests.count
     }
-    var happening = Recording.Happening(time: time, kind: .packet(octets, isResponse: false))
+    var happening = Recording.Happening(time: time, kind: .packet(bytes, isResponse: false))
     if isLate, let end = Self.takeEnd(&link) {
       happening.time = end.time
       link.add(happening)
@@ -292,8 +292,8 @@ struct LinkStream {
   /// Removes and returns the last event of a link if it is Disconnection Complete. Otherwise returns nil.
   private static func takeEnd(_ link: inout Recording.Link) -> Recording.Happening? {
     func isEnd(_ happening: Recording.Happening?) -> Bool {
-      guard case .packet(let octets, _)? = happening?.kind else { return false }
-      return RecordedEvent.kind(octets) == .disconnectionComplete
+      guard case .packet(let bytes, _)? = happening?.kind else { return false }
+      return RecordedEvent.kind(bytes) == .disconnectionComplete
     }
     if let last = link.requests.indices.last {
       return isEnd(link.requests[last].following.last) ? link.requests[last].following.removeLast() : nil
@@ -313,8 +313,8 @@ struct LinkStream {
     // The host may send commands between a request and its response. The fragments then follow the last command.
     guard frameRequests == link.requests.count, let last = link.requests.indices.last else { return }
     for position in link.requests[last].following.indices.dropFirst(frameStart) {
-      if case .packet(let octets, _) = link.requests[last].following[position].kind, octets.first == Packet.aclIndicator {
-        link.requests[last].following[position].kind = .packet(octets, isResponse: true)
+      if case .packet(let bytes, _) = link.requests[last].following[position].kind, bytes.first == Packet.aclIndicator {
+        link.requests[last].following[position].kind = .packet(bytes, isResponse: true)
       }
     }
   }

@@ -90,9 +90,9 @@ package final class ReplayTransport: Transport {
 
   // MARK: To the host
 
-  func deliver(_ octets: [UInt8]) { if !isClosed { handler?(.received(octets)) } }
+  func deliver(_ bytes: [UInt8]) { if !isClosed { handler?(.received(bytes)) } }
 
-  func post(_ octets: [UInt8], at due: Int64? = nil) { perform(at: due) { $0.deliver(octets) } }
+  func post(_ bytes: [UInt8], at due: Int64? = nil) { perform(at: due) { $0.deliver(bytes) } }
 
   func perform(at due: Int64? = nil, _ action: @escaping @LoopActor (ReplayTransport) -> Void) {
     EventLoop.shared.schedule(at: LoopClock.Instant(nanoseconds: due ?? now)) { [weak self] in
@@ -140,7 +140,7 @@ package final class ReplayTransport: Transport {
       return true
     }
     guard let answer = all[index].answer else { return isStrict && fresh != nil }
-    post(answer.octets, at: fresh == nil ? now : due(answer.time))
+    post(answer.bytes, at: fresh == nil ? now : due(answer.time))
     return true
   }
 
@@ -164,9 +164,9 @@ package final class ReplayTransport: Transport {
       return perform { $0.established(index, peer) }
     }
     if let answer = recorded.answer {
-      let octets = answer.octets
+      let bytes = answer.bytes
       // A Command Status, for any of the create commands.
-      let code = octets.count > 3 && octets[1] == 0x0F ? ControllerErrorCode(rawValue: octets[3]) : .success
+      let code = bytes.count > 3 && bytes[1] == 0x0F ? ControllerErrorCode(rawValue: bytes[3]) : .success
       post(status(command, code), at: due(answer.time))
       guard code == .success else { return }
     } else if attempt.complete != nil {
@@ -213,7 +213,7 @@ package final class ReplayTransport: Transport {
     waiting = nil
     let attempt = recording.attempts[index]
     guard let number = attempt.link else {
-      if let complete = attempt.complete { deliver(complete.octets) }
+      if let complete = attempt.complete { deliver(complete.bytes) }
       return
     }
     let recorded = recording.links[number]
@@ -224,7 +224,7 @@ package final class ReplayTransport: Transport {
       recorded, others: others.map { recording.links[$0] }, handle: handle, isWhole: recording.isWhole, self)
     links[handle] = link
     if let complete = attempt.complete {
-      deliver(RecordedEvent.with(handle, complete.octets))
+      deliver(RecordedEvent.with(handle, complete.bytes))
     } else {
       // The recording lacks the start of the link: assume 30 ms and 4 s.
       deliver(
@@ -261,8 +261,8 @@ package final class ReplayTransport: Transport {
     let recorded = link.take(command)
     if let recorded, !recorded.isCut, isStrict || recorded.answer != nil {
       align(recorded.time)
-      if let answer = recorded.answer { post(adapted(answer.octets, handle), at: due(answer.time)) }
-      if let outcome = recorded.outcome { finish(outcome.octets, link, at: due(outcome.time)) }
+      if let answer = recorded.answer { post(adapted(answer.bytes, handle), at: due(answer.time)) }
+      if let outcome = recorded.outcome { finish(outcome.bytes, link, at: due(outcome.time)) }
       return
     }
     switch command.opcode {
@@ -271,7 +271,7 @@ package final class ReplayTransport: Transport {
       finish(Event.disconnectionComplete(status: .success, handle: handle, reason: .terminatedByLocalHost).encoded, link)
     case ReadRSSI.opcode where recorded != nil: refuse(command.opcode, .cut(.command(command)))
     case ReadRSSI.opcode, LEReadPHY.opcode:
-      if let answer = link.last(command.opcode)?.answer { return post(adapted(answer.octets, handle)) }
+      if let answer = link.last(command.opcode)?.answer { return post(adapted(answer.bytes, handle)) }
       // Links start on 1M.
       let phy = LEReadPHY.opcode == command.opcode
       post(
@@ -290,17 +290,17 @@ package final class ReplayTransport: Transport {
     }
   }
 
-  private func finish(_ octets: [UInt8], _ link: ReplayedLink, at due: Int64? = nil) {
+  private func finish(_ bytes: [UInt8], _ link: ReplayedLink, at due: Int64? = nil) {
     perform(at: due) { transport in
       guard transport.links[link.handle] === link else { return }
-      transport.deliver(RecordedEvent.with(link.handle, octets))
-      if RecordedEvent.kind(octets) == .disconnectionComplete { transport.ended(link) }
+      transport.deliver(RecordedEvent.with(link.handle, bytes))
+      if RecordedEvent.kind(bytes) == .disconnectionComplete { transport.ended(link) }
     }
   }
 
   /// Returns a Command Complete event with another connection handle after its status. Returns any other packet unchanged.
-  private func adapted(_ octets: [UInt8], _ handle: ConnectionHandle) -> [UInt8] {
-    octets.count >= 9 && octets[1] == 0x0E ? RecordedEvent.with(handle, octets, at: 7) : octets
+  private func adapted(_ bytes: [UInt8], _ handle: ConnectionHandle) -> [UInt8] {
+    bytes.count >= 9 && bytes[1] == 0x0E ? RecordedEvent.with(handle, bytes, at: 7) : bytes
   }
 
   // MARK: Answers
@@ -376,7 +376,7 @@ final class ReplayedScan {
   private func deliver(_ report: Recording.Packet) {
     position += 1
     timer = nil
-    if isActive || !RecordedEvent.isScanResponse(report.octets) { transport.deliver(report.octets) }
+    if isActive || !RecordedEvent.isScanResponse(report.bytes) { transport.deliver(report.bytes) }
     // The host may have ended the scan.
     if transport.scan === self { schedule() }
   }

@@ -149,9 +149,9 @@ final class ReplayedLink {
     while let first = queue.first, first.due <= transport.now {
       queue.removeFirst()
       switch first.kind {
-      case .packet(let octets, _):
-        transport.deliver(RecordedEvent.with(handle, octets))
-        if RecordedEvent.kind(octets) == .disconnectionComplete { return transport.ended(self) }
+      case .packet(let bytes, _):
+        transport.deliver(RecordedEvent.with(handle, bytes))
+        if RecordedEvent.kind(bytes) == .disconnectionComplete { return transport.ended(self) }
       case .completed(let count): if isInStep { complete(count) }
       }
     }

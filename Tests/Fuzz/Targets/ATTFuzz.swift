@@ -21,7 +21,7 @@ extension FuzzTarget {
   /// Requests, received PDUs and timeouts of a bearer, in any order.
   static let bearer = FuzzTarget("bearer") { bytes in
     var tape = Tape(bytes)
-    var check = BearerCheck(BearerState(rxMTU: 4 * Int(tape.octet())))
+    var check = BearerCheck(BearerState(rxMTU: 4 * Int(tape.byte())))
     while !tape.isAtEnd { check.step(&tape) }
     check.end()
   }
@@ -37,7 +37,7 @@ private struct BearerCheck {
   init(_ state: BearerState) { self.state = state }
 
   mutating func step(_ tape: inout Tape) {
-    let choice = tape.octet()
+    let choice = tape.byte()
     switch choice & 7 {
     case 0:
       guard case .request(let request)? = try? PDU(parsing: tape.piece()) else { return }
@@ -47,7 +47,7 @@ private struct BearerCheck {
       let (token, actions) = state.indicate(HandleValue(AttributeHandle(rawValue: UInt16(choice >> 4)), tape.piece()))
       if !state.isClosed { indications.append(token) }
       take(actions)
-    case 3: if let token = pick(requests, tape.octet()) { abandon(token) }
+    case 3: if let token = pick(requests, tape.byte()) { abandon(token) }
     case 4: take(state.withdrawIndications(of: AttributeHandle(rawValue: UInt16(choice >> 4))))
     case 5 where choice & 0xF0 == 0: take(state.timeOut(choice & 8 == 0 ? .response : .confirmation, after: .seconds(30)))
     case 6: state.offer(rxMTU: Int(tape.number16()))

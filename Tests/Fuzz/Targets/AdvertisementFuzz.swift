@@ -5,7 +5,7 @@ extension FuzzTarget {
   /// AD structures after the sender's address, read in every way.
   static let advertisement = FuzzTarget("advertisement") { bytes in
     var tape = Tape(bytes)
-    guard let address = Address(bigEndian: tape.octets(6)) else { return }
+    guard let address = Address(bigEndian: tape.bytes(6)) else { return }
     let sender = PeerAddress(address, bytes.count & 1 == 0 ? .public : .random)
     let advertisement = Advertisement(Array(tape.rest))
     _ = (advertisement.flags, advertisement.txPower, advertisement.appearance, advertisement.displayName, advertisement.errors)

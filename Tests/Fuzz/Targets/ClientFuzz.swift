@@ -21,8 +21,8 @@ private final class Dialogue {
     let (near, far) = MemoryChannel.pair()
     channel = far
     client = Client(near)
-    client.followsServiceChanges = tape.octet() & 1 == 1
-    client.onSecurityNeeded = { [weak self] _ in self.map { $0.tape.octet() & 1 == 1 } ?? false }
+    client.followsServiceChanges = tape.byte() & 1 == 1
+    client.onSecurityNeeded = { [weak self] _ in self.map { $0.tape.byte() & 1 == 1 } ?? false }
     channel.handler = { [weak self] event in if case .received(let pdu) = event { self?.receive(pdu) } }
   }
 
@@ -39,8 +39,8 @@ private final class Dialogue {
   }
 
   private func ask() async throws {
-    let choice = tape.octet()
-    let handle = AttributeHandle(rawValue: UInt16(tape.octet()))
+    let choice = tape.byte()
+    let handle = AttributeHandle(rawValue: UInt16(tape.byte()))
     switch choice % 16 {
     case 0: _ = try await client.exchangeMTU(Int(tape.number16()))
     case 1, 2: _ = try await client.discover()
@@ -71,14 +71,14 @@ private final class Dialogue {
   private func receive(_ pdu: [UInt8]) {
     // The link ends with the tape: the client must not keep asking.
     guard !tape.isAtEnd else { return channel.lose(LinkLost("the end of the input")) }
-    let how = tape.octet()
+    let how = tape.byte()
     let good = server.answer(pdu)
     switch how {
     case 0..<128: send(good)
     case ..<160: send(good.map { changed($0) })
-    case ..<176: send(good.map { Array($0.dropLast(Int(tape.octet() & 0x1F))) })
+    case ..<176: send(good.map { Array($0.dropLast(Int(tape.byte() & 0x1F))) })
     case ..<192: send([(pdu.first ?? 0) &+ 1] + tape.piece())
-    case ..<208: send([1, pdu.first ?? 0] + tape.octets(3))
+    case ..<208: send([1, pdu.first ?? 0] + tape.bytes(3))
     case ..<224:
       send([how & 1 == 0 ? 0x1B : 0x1D] + tape.piece())
       send(good)
@@ -98,7 +98,7 @@ private final class Dialogue {
 
   private func changed(_ pdu: [UInt8]) -> [UInt8] {
     var pdu = pdu
-    if !pdu.isEmpty { pdu[Int(tape.octet()) % pdu.count] = tape.octet() }
+    if !pdu.isEmpty { pdu[Int(tape.byte()) % pdu.count] = tape.byte() }
     return pdu
   }
 

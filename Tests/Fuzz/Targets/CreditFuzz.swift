@@ -5,7 +5,7 @@ extension FuzzTarget {
   /// They reach the host's buffer counts and the tasks that wait for buffers.
   static let credits = FuzzTarget("credits") { bytes in
     var tape = Tape(bytes)
-    let how = tape.octet()
+    let how = tape.byte()
     if how < 128 { count(&tape) } else { await VirtualTime.run { try await wait(how, tape) } }
   }
 
@@ -14,19 +14,19 @@ extension FuzzTarget {
   private static let handles = (UInt16(1)...3).map { ConnectionHandle($0) }
 
   private static func count(_ tape: inout Tape) {
-    let total = 1 + Int(tape.octet() % 12)
-    var queue = SendQueue(length: 4 + Int(tape.octet() % 40), total: total)
+    let total = 1 + Int(tape.byte() % 12)
+    var queue = SendQueue(length: 4 + Int(tape.byte() % 40), total: total)
     var packet: [UInt8] = []
     /// The packets of each link in the controller, and late events.
     var carried: [ConnectionHandle: Int] = [:]
     var late: [(ConnectionHandle, Int)] = []
     for handle in handles { queue.open(handle) }
     for _ in 0..<256 where !tape.isAtEnd {
-      let what = tape.octet()
+      let what = tape.byte()
       let handle = handles[Int(what >> 4) % handles.count]
       let count = carried[handle] ?? 0
       switch what & 0x0F {
-      case 0...4: queue.add(.att, [UInt8](repeating: 7, count: Int(tape.octet() % 64)), to: handle)
+      case 0...4: queue.add(.att, [UInt8](repeating: 7, count: Int(tape.byte() % 64)), to: handle)
       case 5...7:
         while queue.next(&packet) {
           guard case .acl(let data)? = try? Packet(packet) else { return expect(false, "no ACL packet: \(packet)") }
@@ -84,7 +84,7 @@ extension FuzzTarget {
     pacing.window = how & 4 == 0 ? nil : 2
     pacing.adapts = how & 8 == 0
     let transfer = Transfer(
-      client, to: 3, mode: how & 16 == 0 ? .command : .request, segment: 20, pacing: pacing, OctetArray([UInt8](repeating: 1, count: 320)),
+      client, to: 3, mode: how & 16 == 0 ? .command : .request, segment: 20, pacing: pacing, ByteArray([UInt8](repeating: 1, count: 320)),
       pace: TransferPace().begin(on: .milliseconds(30)))
     let begin = EventLoop.shared.now
     let outcome = try await withDeadline(begin.advanced(by: .seconds(120))) { () -> Bool in
@@ -191,7 +191,7 @@ private final class CreditController: Transport {
     func completed(_ count: UInt16, of handle: ConnectionHandle = CreditController.handle) -> Event {
       .numberOfCompletedPackets([Event.CompletedPackets(handle: handle, count: count)])
     }
-    let how = tape.octet()
+    let how = tape.byte()
     switch how & 7 {
     case 1: break
     case 2:

@@ -63,7 +63,7 @@ extension FuzzTarget {
   /// Answers of a bootloader, and the objects that it gets next. The first bytes choose the request, the image and its length.
   static let dfu = FuzzTarget("dfu", seeds: dfuAnswers) { bytes in
     var tape = Tape(bytes)
-    let (how, image) = (tape.octet(), [UInt8](repeating: tape.octet(), count: Int(tape.number16() & 0x7FF)))
+    let (how, image) = (tape.byte(), [UInt8](repeating: tape.byte(), count: Int(tape.number16() & 0x7FF)))
     let operations: [DFUOperation] = [.select, .select, .select, .select, .crc, .create, .execute, .setPRN]
     guard var state = try? DFUObjectState(answer: Array(tape.rest), to: operations[Int(how & 7)]) else { return }
     if how & 8 != 0 {

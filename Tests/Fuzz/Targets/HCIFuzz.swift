@@ -5,7 +5,7 @@ extension FuzzTarget {
   /// An H4 stream, whole and in pieces. The host, the controller and `decode` read each packet.
   static let h4 = FuzzTarget("h4") { bytes in
     var tape = Tape(bytes)
-    let choice = tape.octet()
+    let choice = tape.byte()
     let sender: Direction = choice & 1 == 0 ? .controllerToHost : .hostToController
     let stream = Array(tape.rest)
     let packets = cut(stream, sender, pieces: max(1, stream.count))
@@ -26,8 +26,8 @@ extension FuzzTarget {
     return packets
   }
 
-  private static func read(_ octets: [UInt8]) {
-    guard let packet = try? Packet(octets) else { return }
+  private static func read(_ bytes: [UInt8]) {
+    guard let packet = try? Packet(bytes) else { return }
     let written = packet.encoded
     // An event with a malformed report is written with its valid reports.
     expect((try? Packet(written))?.encoded == written, "what is written of a packet is read as another")
@@ -70,9 +70,9 @@ extension FuzzTarget {
     var tape = Tape(bytes)
     var recombination = Recombination()
     while !tape.isAtEnd {
-      let head = tape.octet()
-      guard let frame = recombination.add(tape.octets(Int(head >> 1)), isStart: head & 1 == 1) else { continue }
-      expect(joined(frame.fragments(length: Int(tape.octet()))) == frame, "its own fragments make another frame")
+      let head = tape.byte()
+      guard let frame = recombination.add(tape.bytes(Int(head >> 1)), isStart: head & 1 == 1) else { continue }
+      expect(joined(frame.fragments(length: Int(tape.byte()))) == frame, "its own fragments make another frame")
       _ = (DecodedPacket(signalling: frame.payload), DecodedPacket(securityManager: frame.payload))
       if let pdu = try? SignallingPDU(frame.payload) {
         expect((try? SignallingPDU(pdu.encoded)) == pdu, "what is written of a signalling PDU is read as another")

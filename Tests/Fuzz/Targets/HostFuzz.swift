@@ -18,16 +18,16 @@ extension FuzzTarget {
     await VirtualTime.run {
       var tape = Tape(bytes)
       var configuration = VirtualController.Configuration()
-      configuration.extended = tape.octet() & 1 == 0
+      configuration.extended = tape.byte() & 1 == 0
       let controller = VirtualController(air: air(), configuration: configuration)
       controller.handler = { if case .received(let packet) = $0 { expect((try? Packet(packet)) != nil, "the controller sends \(packet)") } }
       controller.send(Reset().encoded)
       controller.send(SetEventMask(.max).encoded)
       controller.send(LESetEventMask(.max).encoded)
       for _ in 0..<64 where !tape.isAtEnd {
-        let choice = tape.octet()
+        let choice = tape.byte()
         if choice < 208 {
-          controller.send(tape.octets(Int(choice)))
+          controller.send(tape.bytes(Int(choice)))
         } else {
           try await EventLoop.shared.sleep(for: .milliseconds(1 << Int(choice & 0xF) / 2))
         }
@@ -118,18 +118,18 @@ private final class Interference: Transport {
       handler?(event)
       return
     }
-    let how = tape.octet()
+    let how = tape.byte()
     switch how {
     case 0..<160: pass(packet)
     case ..<192:
-      for _ in 0...(how & 3) where !packet.isEmpty { packet[Int(tape.octet()) % packet.count] = tape.octet() }
+      for _ in 0...(how & 3) where !packet.isEmpty { packet[Int(tape.byte()) % packet.count] = tape.byte() }
       pass(packet)
     case ..<200: pass(Array(packet.dropLast(1 + Int(how & 7))))
     case ..<216:
       pass(packet)
       pass([Packet.eventIndicator, 0x3E] + behindItsLength(tape.piece()))
     case ..<228:
-      pass([Packet.aclIndicator] + tape.octets(2) + { [UInt8($0.count), 0] + $0 }(tape.piece()))
+      pass([Packet.aclIndicator] + tape.bytes(2) + { [UInt8($0.count), 0] + $0 }(tape.piece()))
       pass(packet)
     case ..<240: pass([how & 1 == 0 ? Packet.eventIndicator : Packet.aclIndicator] + tape.piece())
     case ..<247:
@@ -140,7 +140,7 @@ private final class Interference: Transport {
     }
   }
 
-  private func behindItsLength(_ octets: [UInt8]) -> [UInt8] { [UInt8(clamping: octets.count)] + octets }
+  private func behindItsLength(_ bytes: [UInt8]) -> [UInt8] { [UInt8(clamping: bytes.count)] + bytes }
 
   private func pass(_ packet: [UInt8]) { handler?(.received(packet)) }
 }

@@ -48,7 +48,7 @@ private final class ManagementDialogue {
   }
 
   private func ask(_ management: ManagementClient) async throws {
-    switch tape.octet() & 7 {
+    switch tape.byte() & 7 {
     case 0: _ = try await management.echo("text")
     case 1:
       if let parameters = try await management.parameters() {
@@ -60,7 +60,7 @@ private final class ManagementDialogue {
     case 5: _ = (try await management.bootloader(), try await management.applicationInfo())
     case 6: check(try await management.setState(hash: [1, 2], confirm: false))
     default:
-      let image = [UInt8](repeating: tape.octet(), count: 2000)
+      let image = [UInt8](repeating: tape.byte(), count: 2000)
       try await management.upload(image[...]) { sent, confirmed in
         expect((0...sent).contains(confirmed) && sent <= image.count, "progress \(sent) \(confirmed)")
       }
@@ -75,7 +75,7 @@ private final class ManagementDialogue {
     if let answer = server.answer(pdu) { return channel.send(answer) }
     guard !tape.isAtEnd else { return channel.lose(LinkLost("the end of the input")) }
     guard pdu.count >= 11 else { return }
-    let how = tape.octet()
+    let how = tape.byte()
     var body: [UInt8]
     switch how {
     case ..<96: body = tape.piece()

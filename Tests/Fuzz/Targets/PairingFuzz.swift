@@ -40,7 +40,7 @@ private struct PairingCheck {
   }
 
   private init(_ role: LinkRole, _ tape: inout Tape) {
-    let how = tape.octet()
+    let how = tape.byte()
     let parameters = Self.parameters(how)
     bond =
       how & 0x80 == 0
@@ -77,7 +77,7 @@ private struct PairingCheck {
   }
 
   private mutating func step(_ tape: inout Tape) {
-    let choice = tape.octet()
+    let choice = tape.byte()
     switch choice & 0x0F {
     case 1: if !inbox.isEmpty { take(pairing.receive(inbox.removeFirst())) }
     case 2:
@@ -87,10 +87,10 @@ private struct PairingCheck {
     case 4: if let passkey = SixDigits(UInt32(tape.number16())) { take(pairing.enter(passkey)) }
     case 5: take(pairing.answerComparison(choice & 0x10 == 0))
     case 6: take(choice & 0x10 == 0 ? pairing.declineRequest() : pairing.cancel())
-    case 7: start(Self.parameters(tape.octet()))
+    case 7: start(Self.parameters(tape.byte()))
     case 8: if let actions = try? pairing.encrypt() { take(actions) }
     case 9: if choice & 0xF0 == 0 { take(pairing.timedOut()) }
-    case 10: pairing.acceptance = .accept(Self.parameters(tape.octet()))
+    case 10: pairing.acceptance = .accept(Self.parameters(tape.byte()))
     default: take(pairing.receive(tape.piece()))
     }
     expect((pairing.security?.keySize).map { (7...16).contains($0) } ?? true, "a key of \(String(describing: pairing.security)) octets")

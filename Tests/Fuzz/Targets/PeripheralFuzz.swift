@@ -36,11 +36,11 @@ extension FuzzTarget {
   static let server = FuzzTarget("server") { bytes in
     await VirtualTime.run {
       var tape = Tape(bytes)
-      let client = PeripheralClient(VirtualPeripheral(examples[Int(tape.octet()) % examples.count]))
+      let client = PeripheralClient(VirtualPeripheral(examples[Int(tape.byte()) % examples.count]))
       for _ in 0..<64 where !tape.isAtEnd {
-        let choice = tape.octet()
+        let choice = tape.byte()
         switch choice {
-        case 0..<200: client.deliver(tape.octets(Int(choice)))
+        case 0..<200: client.deliver(tape.bytes(Int(choice)))
         case ..<248: try await EventLoop.shared.sleep(for: .milliseconds(1 << Int(choice % 12)))
         default:
           client.lose()

@@ -85,8 +85,8 @@ extension FuzzTarget {
         case 254: [0, 0, 0, record.packet.first == Packet.aclIndicator ? (isSent ? 4 : 5) : isSent ? 2 : 3]
         default: []
         }
-      let octets = before + (link == 254 ? Array(record.packet.dropFirst()) : record.packet)
-      file += number(index) + number(0) + number(octets.count) + number(octets.count) + octets
+      let bytes = before + (link == 254 ? Array(record.packet.dropFirst()) : record.packet)
+      file += number(index) + number(0) + number(bytes.count) + number(bytes.count) + bytes
     }
     return file
   }

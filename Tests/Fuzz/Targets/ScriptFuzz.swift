@@ -41,7 +41,7 @@ extension FuzzTarget {
       case .expectResult(let extraction, let predicate) = statement.kind
     else { return }
     let format = extraction.format?.text.flatMap { try? ValueFormat($0) }
-    let value: ScriptValue = format.map { .formatted(Array(bytes.suffix(16)), $0) } ?? .octets(Array(bytes.suffix(16)))
+    let value: ScriptValue = format.map { .formatted(Array(bytes.suffix(16)), $0) } ?? .bytes(Array(bytes.suffix(16)))
     _ = try? predicate.verdict(on: value) { word throws(MissingVariable) in word.text ?? "" }
     let field = JSONTree(kind: .number(String(decoding: bytes.suffix(12), as: UTF8.self)), line: 1)
     _ = try? predicate.verdict(on: .field(field)) { word throws(MissingVariable) in word.text ?? "" }

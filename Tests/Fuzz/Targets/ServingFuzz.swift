@@ -40,18 +40,18 @@ extension FuzzTarget {
   static let served = FuzzTarget("served", seeds: conversations) { bytes in
     var tape = Tape(bytes)
     let radio = FuzzRadio()
-    let device = ServedDevice(examples[Int(tape.octet()) % examples.count], on: radio)
+    let device = ServedDevice(examples[Int(tape.byte()) % examples.count], on: radio)
     await VirtualTime.run {
       try await device.start()
       let centrals = (0..<4 as Range<UInt64>).map { FuzzCentral($0) }
       for central in centrals { radio.onCentral?(central) }
       for _ in 0..<96 where !tape.isAtEnd {
-        let choice = tape.octet()
+        let choice = tape.byte()
         let central = centrals[Int(choice & 3)]
         switch choice {
         case 0..<0xF0: central.deliver(tape.piece())
         case ..<0xF4: central.securityLevel = central.securityLevel == .unencrypted ? .encrypted : .unencrypted
-        case ..<0xFC: try await EventLoop.shared.sleep(for: .milliseconds(1 << Int(tape.octet() % 16)))
+        case ..<0xFC: try await EventLoop.shared.sleep(for: .milliseconds(1 << Int(tape.byte() % 16)))
         default: central.lose()
         }
       }
@@ -140,7 +140,7 @@ private final class FuzzCentral: CentralLink, Channel {
   func parameters() async throws -> LinkParameters { LinkParameters() }
   func requestInterval(_ interval: Duration) async throws -> LinkParameters { LinkParameters() }
   func requestPHY(_ phy: PHY) async throws -> LinkParameters { LinkParameters() }
-  func requestDataLength(_ octets: Int) async throws -> LinkParameters { LinkParameters() }
+  func requestDataLength(_ bytes: Int) async throws -> LinkParameters { LinkParameters() }
   func disconnect() async { lose() }
   func disconnect(reason: ControllerErrorCode) async { lose() }
 }

@@ -5,8 +5,8 @@ extension FuzzTarget {
   /// The bytes of a value after their kind, in every format and as every characteristic.
   static let value = FuzzTarget("value") { bytes in
     var tape = Tape(bytes)
-    let (uuid, format) = (described[Int(tape.number16()) % described.count], formats[Int(tape.octet()) % formats.count])
-    let parts = (0..<tape.octet() & 3).compactMap { _ in PresentationFormat(tape.octets(7)) }
+    let (uuid, format) = (described[Int(tape.number16()) % described.count], formats[Int(tape.byte()) % formats.count])
+    let parts = (0..<tape.byte() & 3).compactMap { _ in PresentationFormat(tape.bytes(7)) }
     let value = Array(tape.rest)
     _ = try? DecodedValue.of(value, type: uuid)
     _ = try? DecodedValue.of(value, type: nil, formats: parts)

@@ -27,7 +27,7 @@ extension Client {
   package func exchangeMTU(offering wanted: Int) async throws -> Int? {
     bearer.offer(rxMTU: wanted)
     let request = Request.exchangeMTU(clientRxMTU: UInt16(clamping: bearer.rxMTU))
-    let offered: UInt16 = try await answer(request) { if case .exchangeMTU(let octets) = $0 { octets } else { nil } }
+    let offered: UInt16 = try await answer(request) { if case .exchangeMTU(let bytes) = $0 { bytes } else { nil } }
     return Int(offered) < BearerState.defaultMTU ? nil : mtu
   }
 }

@@ -18,7 +18,7 @@ extension Client {
     switch plan.mode {
     case .auto, .request, .command:
       let transfer = Transfer(
-        self, to: handle, mode: plan.mode, segment: plan.segments.first?.count ?? 0, pacing: pacing, OctetArray(value))
+        self, to: handle, mode: plan.mode, segment: plan.segments.first?.count ?? 0, pacing: pacing, ByteArray(value))
       try await transfer.run(progress)
     case .long, .reliable: try await prepareAndExecute(value, handle, plan, progress)
     }

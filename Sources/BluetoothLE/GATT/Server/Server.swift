@@ -46,7 +46,7 @@ package final class Server: BearerServer {
     /// Whether the server responds to the request. The request takes effect in both cases.
     package var isAnswered = true
     /// The bytes that the server sends in place of the response. It sends nothing if they exceed `Bearer.largestPDU`.
-    package var octets: [UInt8]?
+    package var bytes: [UInt8]?
     /// The number of bytes at the start of the response that the server sends, counted from the opcode. Nil sends all.
     package var length: Int?
     /// The action that the server performs after the response to a request, or after a command. Nil performs none.
@@ -162,10 +162,10 @@ package final class Server: BearerServer {
   /// Returns the response to send now. Returns nil if `decision` forbids or delays the response. Schedules a delayed response.
   private func inTime(_ response: Response, _ decision: Decision) -> Response? {
     guard decision.isAnswered else { return nil }
-    let octets = decision.octets ?? decision.length.map { Array(bearer.encoded(response).prefix(max(0, $0))) }
+    let bytes = decision.bytes ?? decision.length.map { Array(bearer.encoded(response).prefix(max(0, $0))) }
     guard decision.delay > .zero else {
-      guard let octets else { return response }
-      bearer.respond(octets: octets)
+      guard let bytes else { return response }
+      bearer.respond(bytes: bytes)
       return nil
     }
     guard late.count < Self.mostLate else { return nil }
@@ -175,7 +175,7 @@ package final class Server: BearerServer {
       guard let self else { return }
       late[number] = nil
       guard closed == nil else { return }
-      if let octets { bearer.respond(octets: octets) } else { bearer.respond(response) }
+      if let bytes { bearer.respond(bytes: bytes) } else { bearer.respond(response) }
     }
     return nil
   }

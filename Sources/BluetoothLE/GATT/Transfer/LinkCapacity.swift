@@ -20,7 +20,7 @@ package struct LinkCapacity: Sendable, Equatable {
   ///   - segment: 1…512 bytes.
   ///   - guardTime: the unused time at the end of each connection event, in µs.
   package func rate(_ segment: Int, guardTime: Int = 0) -> Double {
-    AirTime.throughput(value: segment, linkOctets: linkOctets, coding, interval: event, guardTime: guardTime)
+    AirTime.throughput(value: segment, linkBytes: linkBytes, coding, interval: event, guardTime: guardTime)
   }
 
   /// Computes the time that the link needs for one of many consecutive segments. Returns zero if the rate is unknown.
@@ -32,13 +32,13 @@ package struct LinkCapacity: Sendable, Equatable {
 
   private var coding: AirTime.Coding { phy == .coded && isS2 ? .codedS2 : AirTime.Coding(phy ?? .le1M) }
 
-  var linkOctets: Int { min(max(dataLength ?? 251, 27), 251) }
+  var linkBytes: Int { min(max(dataLength ?? 251, 27), 251) }
 
   /// Detects from the rate of a transfer whether the Coded PHY uses S=2 coding instead of S=8.
-  /// - Parameter octets: the number of bytes that the peer acknowledged in `time`. The function ignores numbers below 1000.
-  package mutating func learn(octets: Int, in time: Duration) {
-    guard phy == .coded, !isS2, time > .zero, octets >= 1000 else { return }
-    isS2 = Double(octets) / (time / .seconds(1)) > 1.2 * Double(linkOctets) / Double(AirTime.exchange(octets: linkOctets, .codedS8)) * 1e6
+  /// - Parameter bytes: the number of bytes that the peer acknowledged in `time`. The function ignores numbers below 1000.
+  package mutating func learn(bytes: Int, in time: Duration) {
+    guard phy == .coded, !isS2, time > .zero, bytes >= 1000 else { return }
+    isS2 = Double(bytes) / (time / .seconds(1)) > 1.2 * Double(linkBytes) / Double(AirTime.exchange(bytes: linkBytes, .codedS8)) * 1e6
   }
 
   /// The length of a connection event in µs. Nil if the interval is unknown or above 200 ms.

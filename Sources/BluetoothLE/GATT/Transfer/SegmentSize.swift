@@ -25,7 +25,7 @@ extension LinkCapacity {
   private func rates(mtu: Int) -> [(segment: Int, rate: Double)] {
     let largest = WriteProcedure.largestSegment(mtu: mtu)
     // If whole packets per event do not matter, k · LL − 7 ≤ MTU − 3 is best, or MTU − 3 itself.
-    let sizes = event == nil ? Array(stride(from: linkOctets - 7, to: largest, by: linkOctets)) + [largest] : Array(1...largest)
+    let sizes = event == nil ? Array(stride(from: linkBytes - 7, to: largest, by: linkBytes)) + [largest] : Array(1...largest)
     return sizes.map { ($0, rate($0)) }
   }
 

@@ -26,7 +26,7 @@ package final class Transfer {
   private let handle: AttributeHandle
   private let isCommand: Bool
   private let pacing: WritePacing
-  private let source: any OctetSource
+  private let source: any ByteSource
   private let proof: RunningProof
   /// The number of segments since the last request that confirms arrival.
   private var unasked = 0
@@ -48,7 +48,7 @@ package final class Transfer {
   ///   - question: the request that confirms arrival. Nil selects Find Information, which the peer answers after all earlier commands.
   ///   - pace: the initial pace, if `pacing` adapts.
   package init(
-    _ client: Client, to handle: AttributeHandle, mode: WriteMode, segment: Int, pacing: WritePacing, _ source: any OctetSource,
+    _ client: Client, to handle: AttributeHandle, mode: WriteMode, segment: Int, pacing: WritePacing, _ source: any ByteSource,
     from offset: Int = 0, asking question: ArrivalQuestion? = nil, pace: TransferPace = TransferPace()
   ) {
     self.client = client
@@ -68,19 +68,19 @@ package final class Transfer {
     do {
       // Avoid asynchronous calls if there is nothing to wait for: a few of them cost more than the packet.
       while true {
-        let octets = if let ready = source.buffered(at: progress.sent, atMost: segment) { ready } else { try await load() }
-        if octets.isEmpty, segments > 0 || progress.sent > 0 { break }
+        let bytes = if let ready = source.buffered(at: progress.sent, atMost: segment) { ready } else { try await load() }
+        if bytes.isEmpty, segments > 0 || progress.sent > 0 { break }
         if segments > 0, pacing.gap > .zero { try await EventLoop.shared.sleep(for: pacing.gap) }
         if isCommand {
           if isChanged || pacing.window != nil || pace.map({ $0.gap > .zero }) ?? false { try await waitForRoom() }
           if pace?.burst != nil, segments > 0 { last = EventLoop.shared.now }
-          try await client.writeCommand(octets, to: handle)
+          try await client.writeCommand(bytes, to: handle)
           if let failure = proof.failure { throw failure }
         } else {
-          try await client.writeRequest(Array(octets), to: handle)
+          try await client.writeRequest(Array(bytes), to: handle)
         }
         segments += 1
-        progress.sent += octets.count
+        progress.sent += bytes.count
         progress.confirmed = isCommand ? proof.confirmed : progress.sent
         source.release(before: progress.confirmed)
         try update?(progress)
@@ -97,10 +97,10 @@ package final class Transfer {
 
   /// Loads the next segment from the source, and waits for it if necessary. Returns no bytes at the end of the source.
   private func load() async throws -> ArraySlice<UInt8> {
-    let octets = try await source.octets(at: progress.sent, atMost: segment)
+    let bytes = try await source.bytes(at: progress.sent, atMost: segment)
     // Do not count the wait for the source as time of the device.
     burst = 0
-    return octets
+    return bytes
   }
 
   /// Continues with another pace after the link has changed.

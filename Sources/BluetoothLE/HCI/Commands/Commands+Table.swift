@@ -407,11 +407,11 @@ package struct ReadLocalSupportedCommands: Command {
     }
 
     package init(parsing reader: inout ByteReader) throws(MalformedPacket) {
-      commands = SupportedCommands(octets: try reader.slice(64, "supported commands"))
+      commands = SupportedCommands(bytes: try reader.slice(64, "supported commands"))
     }
 
     package func encode(into writer: inout ByteWriter) {
-      writer.append(commands.octets)
+      writer.append(commands.bytes)
     }
   }
 }

@@ -31,19 +31,19 @@ extension BTHome.Object {
   /// Encodes a value without the identifier. Nil if the object cannot hold exactly this value.
   func encode(_ text: String, needsUnit: Bool) -> [UInt8]? {
     switch kind {
-    case .number(let octets, let isSigned):
+    case .number(let bytes, let isSigned):
       let plain = unit.flatMap { text.hasSuffix($0) ? String(text.dropLast($0.count)) : nil }
       guard plain != nil || !needsUnit, let raw = raw(plain ?? text) else { return nil }
-      let range = Self.range(octets, isSigned)
-      return range.contains(raw) ? Self.bytes(raw, octets) : nil
+      let range = Self.range(bytes, isSigned)
+      return range.contains(raw) ? Self.bytes(raw, bytes) : nil
     case .bool: return Self.place(of: text, in: [states, ["0", "1"], ["false", "true"]]).map { [$0] }
     case .level: return Self.place(of: text, in: [states]).map { [$0] }
     case .time: return UInt32(text).map { Self.bytes(Int($0), 4) }
     case .text: return UInt8(exactly: text.utf8.count).map { [$0] + text.utf8 }
     case .raw: return Hex.decode(text).flatMap { data in UInt8(exactly: data.count).map { [$0] + data } }
-    case .version(let octets):
+    case .version(let bytes):
       let numbers = text.split(separator: ".", omittingEmptySubsequences: false).compactMap { UInt8($0) }
-      return numbers.count == octets && numbers.map(String.init).joined(separator: ".") == text ? numbers.reversed() : nil
+      return numbers.count == bytes && numbers.map(String.init).joined(separator: ".") == text ? numbers.reversed() : nil
     case .button: return BTHome.buttons.first { $0.value == text }.map { [$0.key] }
     case .command:
       let (name, steps) = Self.steps(text)
@@ -60,14 +60,14 @@ extension BTHome.Object {
   /// Describes the values that the object can hold.
   func allowed(needsUnit: Bool) -> String {
     switch kind {
-    case .number(let octets, let isSigned):
-      let (range, suffix) = (Self.range(octets, isSigned), needsUnit ? unit ?? "" : "")
+    case .number(let bytes, let isSigned):
+      let (range, suffix) = (Self.range(bytes, isSigned), needsUnit ? unit ?? "" : "")
       let (low, high) = (Double(range.lowerBound * factor) / divisor, Double(range.upperBound * factor) / divisor)
       return "\(low)\(suffix) to \(high)\(suffix) in steps of \(Double(factor) / divisor)"
     case .bool, .level: return states.joined(separator: " or ")
     case .time: return "seconds since 1970"
     case .text, .raw: return "up to 255 bytes \(kind == .raw ? "in hex" : "of text")"
-    case .version(let octets): return "\(octets) numbers with dots between them"
+    case .version(let bytes): return "\(bytes) numbers with dots between them"
     case .button, .command, .dimmer:
       let names = (kind == .button ? BTHome.buttons : kind == .command ? BTHome.commands : BTHome.dimmers).values.sorted()
       return names.joined(separator: " or ") + (kind == .button ? "" : ", perhaps with :STEPS")
@@ -88,12 +88,12 @@ extension BTHome.Object {
     return rest == 0 ? (isNegative ? -number : number) : nil
   }
 
-  private static func range(_ octets: Int, _ isSigned: Bool) -> ClosedRange<Int> {
-    let bits = 8 * min(4, max(1, octets))
+  private static func range(_ bytes: Int, _ isSigned: Bool) -> ClosedRange<Int> {
+    let bits = 8 * min(4, max(1, bytes))
     return isSigned ? -(1 << (bits - 1))...(1 << (bits - 1)) - 1 : 0...(1 << bits) - 1
   }
 
-  private static func bytes(_ number: Int, _ octets: Int) -> [UInt8] { (0..<octets).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } }
+  private static func bytes(_ number: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } }
 
   private static func place(of text: String, in lists: [[String]]) -> UInt8? {
     lists.lazy.compactMap { $0.firstIndex(of: text) }.first.map { UInt8(clamping: $0) }

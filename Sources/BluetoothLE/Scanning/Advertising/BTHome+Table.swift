@@ -3,7 +3,7 @@ import BluetoothLEText
 
 extension BTHome {
   enum Kind: Equatable {
-    case number(octets: Int, isSigned: Bool)
+    case number(bytes: Int, isSigned: Bool)
     /// A Boolean of one byte, 0 or 1.
     case bool
     /// A one-byte position in `Object.states`, from 0.
@@ -12,7 +12,7 @@ extension BTHome {
     case text
     case raw
     /// A version with one byte per part, the last part first.
-    case version(octets: Int)
+    case version(bytes: Int)
     case button
     case command
     case dimmer
@@ -47,12 +47,12 @@ extension BTHome {
       case "time": .time
       case "text": .text
       case "raw": .raw
-      case "version3": .version(octets: 3)
-      case "version4": .version(octets: 4)
+      case "version3": .version(bytes: 3)
+      case "version4": .version(bytes: 4)
       case "button": .button
       case "command": .command
       case "dimmer": .dimmer
-      default: Int(word.dropFirst()).map { .number(octets: $0, isSigned: word.first == "s") }
+      default: Int(word.dropFirst()).map { .number(bytes: $0, isSigned: word.first == "s") }
       }
     }
   }

@@ -50,7 +50,7 @@ enum BTHome {
     guard let id = data.first, let object = objects[id] else { return nil }
     var (head, count) = (1, 1)
     switch object.kind {
-    case .number(let octets, _), .version(let octets): count = octets
+    case .number(let bytes, _), .version(let bytes): count = bytes
     case .time: count = 4
     case .dimmer: count = 2
     case .bool, .level, .button: break
@@ -68,8 +68,8 @@ enum BTHome {
     func field(_ value: DecodedData.Value) -> [DecodedData.Field] { [.init("value", value)] }
     let first = data.first ?? 0
     switch object.kind {
-    case .number(let octets, let isSigned):
-      let bits = 8 * min(4, max(1, octets))
+    case .number(let bytes, let isSigned):
+      let bits = 8 * min(4, max(1, bytes))
       var number = Int(ByteOrder.little.number(data.prefix(4)))
       if isSigned, number >> (bits - 1) == 1 { number -= 1 << bits }
       number *= object.factor

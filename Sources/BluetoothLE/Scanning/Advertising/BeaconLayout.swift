@@ -24,10 +24,10 @@ extension BeaconLayout {
 extension BeaconLayout.Field {
   /// Returns the value of the field. Nil if it is not available.
   fileprivate func value(_ data: [UInt8]) -> DecodedData.Value? {
-    let octets = data[(places[0].offset / 8)..<((places[0].offset + places[0].count + 7) / 8)]
-    if type == .hex { return .text(Hex.encode(octets)) }
-    if type == .mac { return octets.allSatisfy { $0 == 0xFF } ? nil : .text(Hex.encode(octets, separator: UInt8(ascii: ":"), .upper)) }
-    if type == .uuid { return .text(UUID(littleEndian: octets.reversed())?.fullDescription ?? "") }
+    let bytes = data[(places[0].offset / 8)..<((places[0].offset + places[0].count + 7) / 8)]
+    if type == .hex { return .text(Hex.encode(bytes)) }
+    if type == .mac { return bytes.allSatisfy { $0 == 0xFF } ? nil : .text(Hex.encode(bytes, separator: UInt8(ascii: ":"), .upper)) }
+    if type == .uuid { return .text(UUID(littleEndian: bytes.reversed())?.fullDescription ?? "") }
     var (bits, count) = (0 as UInt64, 0 as UInt64)
     for place in places {
       for bit in place.offset..<place.offset + place.count { bits = bits << 1 | UInt64(data[bit / 8] >> UInt8(7 - bit % 8) & 1) }

@@ -19,11 +19,11 @@ enum Beacons {
   private static func url(_ data: ArraySlice<UInt8>) -> String? {
     guard let first = data.first, Int(first) < schemes.count else { return nil }
     var url = schemes[Int(first)]
-    for octet in data.dropFirst() {
-      if Int(octet) < endings.count {
-        url += endings[Int(octet)]
-      } else if (0x21..<0x7F).contains(octet) {
-        url.unicodeScalars.append(Unicode.Scalar(octet))
+    for byte in data.dropFirst() {
+      if Int(byte) < endings.count {
+        url += endings[Int(byte)]
+      } else if (0x21..<0x7F).contains(byte) {
+        url.unicodeScalars.append(Unicode.Scalar(byte))
       } else {
         return nil
       }

@@ -15,7 +15,7 @@ package enum OfflineAdvertisement {
     if text.hasPrefix("{") {
       guard let record = try? JSONTree.parse(Array(text.utf8)) else { throw .notJSON(line: number) }
       guard let raw = record["raw"]?.string else { return nil }
-      guard let data = try octets(raw, number) else { throw .rawNotHex(line: number) }
+      guard let data = try bytes(raw, number) else { throw .rawNotHex(line: number) }
       let type = record["address_type"]?.string.flatMap { AddressType(rawValue: $0) }
       let address = record["address"]?.string.flatMap { Address($0) }
       return (data, address.map { PeerAddress($0, type ?? .public) })
@@ -25,19 +25,19 @@ package enum OfflineAdvertisement {
     if words[0].contains(where: { ":-/".contains($0) }), case .address(let address, let type)? = PeerSelector(String(words[0])),
       words.count > 1
     {
-      guard let data = try octets(payload(words.dropFirst()), number) else { throw .notHexAfterAddress(line: number) }
+      guard let data = try bytes(payload(words.dropFirst()), number) else { throw .notHexAfterAddress(line: number) }
       return (data, PeerAddress(address, type ?? .public))
     }
     // Extended advertising has senders without an address.
     if words[0] == "anonymous" {
-      guard let data = try octets(payload(words.dropFirst()), number) else { throw .notHexAfterAddress(line: number) }
+      guard let data = try bytes(payload(words.dropFirst()), number) else { throw .notHexAfterAddress(line: number) }
       return (data, nil)
     }
-    guard let data = try octets(text, number) else { throw .unknown(line: number) }
+    guard let data = try bytes(text, number) else { throw .unknown(line: number) }
     return (data, nil)
   }
 
-  private static func octets(_ text: String, _ line: Int) throws(OfflineAdvertisementError) -> [UInt8]? {
+  private static func bytes(_ text: String, _ line: Int) throws(OfflineAdvertisementError) -> [UInt8]? {
     do {
       let data = try Hex.parse(text, loneDigits: false)
       if data.count <= Advertisement.maximumLength { return data }

@@ -83,12 +83,12 @@ package enum MACFinder {
     of address: Address, _ count: Int, _ isFirst: Bool, _ order: ByteOrder, in value: Value, sender: Address?
   ) -> [FoundMAC] {
     let part = isFirst ? address.bigEndianBytes.prefix(count) : address.bigEndianBytes.suffix(count)
-    let octets = order == .big ? Array(part) : part.reversed()
+    let bytes = order == .big ? Array(part) : part.reversed()
     let known = bits(count) << (isFirst ? UInt64(48 - 8 * count) : 0)
     // Skip the bytes of a name, which its structure also has: rules for names know only digits.
     guard value.place != .name, known & address.rawValue != 0, known & address.rawValue != known else { return [] }
     return value.data.indices.filter { start in
-      guard start < value.ownOctets, value.data[start] == octets.first, value.data[start...].starts(with: octets) else { return false }
+      guard start < value.ownBytes, value.data[start] == bytes.first, value.data[start...].starts(with: bytes) else { return false }
       // Other devices of the vendor have the same first bytes: the rest must have no room.
       return !isFirst || (order == .big ? start + 6 > value.data.count : start + count < 6)
     }.map { start in
@@ -112,7 +112,7 @@ package enum MACFinder {
 
   /// Finds the address in a System ID (characteristic 0x2A23), an EUI-64 of eight bytes with a filler between company and device part.
   ///
-  /// The specification sends the least significant octet first, with the filler FFFE. Some devices use FFFF or another filler, or send the
+  /// The specification sends the least significant byte first, with the filler FFFE. Some devices use FFFF or another filler, or send the
   /// most significant byte first. Returns nil if the value has another length or an implausible address.
   package static func fromSystemID(_ value: [UInt8], sender: PeerAddress? = nil) -> FoundMAC? {
     guard value.count == 8 else { return nil }
@@ -124,8 +124,8 @@ package enum MACFinder {
     case (0xFF, 0xFF): (order, confidence) = (.little, .medium)
     default: (order, confidence) = (.little, .low)
     }
-    let octets = value.prefix(3) + value.suffix(3)
-    guard let address = Address(bigEndian: order == .big ? Array(octets) : octets.reversed()) else { return nil }
+    let bytes = value.prefix(3) + value.suffix(3)
+    guard let address = Address(bigEndian: order == .big ? Array(bytes) : bytes.reversed()) else { return nil }
     let mac = FoundMAC(
       mac: address, source: "system_id/2a23", rule: "system_id", offset: 0, order: order, confidence: confidence, sender: sender?.address)
     return mac.isPlausible ? mac : nil
@@ -147,7 +147,7 @@ package enum MACFinder {
     }
 
     /// The number of bytes that only this value covers. Manufacturer and service data after the identifier are separate values.
-    var ownOctets: Int {
+    var ownBytes: Int {
       switch place {
       case .structure(ADType.manufacturerData), .structure(ADType.serviceData16): min(2, data.count)
       case .structure(ADType.serviceData32): min(4, data.count)
@@ -177,10 +177,10 @@ package enum MACFinder {
 
   private static func holds(_ condition: MACRule.Condition, _ data: [UInt8], _ heard: [Advertisement]) -> Bool {
     switch condition {
-    case .octet(let offset, let mask, let value): data.indices.contains(offset) && data[offset] & mask == value
-    case .starts(let octets): data.starts(with: octets)
-    case .manufacturer(let company, let octets):
-      heard.contains { $0.manufacturerData.contains { $0.company == company && $0.data.starts(with: octets) } }
+    case .byte(let offset, let mask, let value): data.indices.contains(offset) && data[offset] & mask == value
+    case .starts(let bytes): data.starts(with: bytes)
+    case .manufacturer(let company, let bytes):
+      heard.contains { $0.manufacturerData.contains { $0.company == company && $0.data.starts(with: bytes) } }
     case .advertises(let uuid): heard.contains { $0.serviceUUIDs.contains(uuid) }
     case .addressAndItsLocalOne(let first, let second):
       first >= 0 && second >= 0 && data.count >= max(first, second) + 6 && data[second] == data[first] | 2
@@ -200,7 +200,7 @@ package enum MACFinder {
     }
     let data = value.data
     /// Reads hex digits from a byte offset as the first bytes of an address.
-    func firstOctets(_ start: Int, _ digits: Int) -> FoundMAC? {
+    func firstBytes(_ start: Int, _ digits: Int) -> FoundMAC? {
       guard start >= 0, digits <= 12, start <= data.count - digits,
         let number = Hex.number(String(decoding: data[start..<start + digits], as: UTF8.self))
       else { return nil }
@@ -208,12 +208,12 @@ package enum MACFinder {
       return mac(Address(rawValue: number << shift), at: start, bits: bits(digits / 2) << shift)
     }
     switch rule.location {
-    case .offset(let offset), .firstOctets(let offset):
+    case .offset(let offset), .firstBytes(let offset):
       let start = offset < 0 ? data.count + offset : offset
-      guard start >= 0, rule.octets <= 6, start <= data.count - rule.octets else { return nil }
-      let shift = if case .offset = rule.location { 0 as UInt64 } else { UInt64(48 - 8 * rule.octets) }
-      let octets = rule.order.number(data[start..<start + rule.octets])
-      return mac(Address(rawValue: octets << shift), at: start, bits: bits(rule.octets) << shift)
+      guard start >= 0, rule.bytes <= 6, start <= data.count - rule.bytes else { return nil }
+      let shift = if case .offset = rule.location { 0 as UInt64 } else { UInt64(48 - 8 * rule.bytes) }
+      let bytes = rule.order.number(data[start..<start + rule.bytes])
+      return mac(Address(rawValue: bytes << shift), at: start, bits: bits(rule.bytes) << shift)
     case .tag(let wanted, let sizes):
       var start = 0
       while start < data.count, let size = sizes[data[start]], start + 1 + size <= data.count {
@@ -223,7 +223,7 @@ package enum MACFinder {
         start += 1 + size
       }
       return nil
-    case .digits(let start, let count): return firstOctets(start, count)
+    case .digits(let start, let count): return firstBytes(start, count)
     case .deviceAddress:
       // Do not use the property of the whole advertisement: it has the last of several.
       return Advertisement(structures: [ADStructure(type: ADType.leDeviceAddress, data: data)])?.leDeviceAddressPlace.map {
@@ -232,7 +232,7 @@ package enum MACFinder {
     case .lastDigits(let digits):
       guard let number = lastDigits(data, digits) else { return nil }
       return mac(Address(rawValue: number), at: data.count - digits, bits: bits(digits / 2))
-    case .firstDigits(let digits): return data.count == digits ? firstOctets(0, digits) : nil
+    case .firstDigits(let digits): return data.count == digits ? firstBytes(0, digits) : nil
     case .none: return nil
     }
   }
@@ -243,8 +243,8 @@ package enum MACFinder {
     return Hex.number(String(decoding: name.suffix(digits), as: UTF8.self))
   }
 
-  /// Returns a mask of the lowest `octets` bytes.
-  private static func bits(_ octets: Int) -> UInt64 { octets >= 6 ? FoundMAC.allBits : (1 << UInt64(8 * max(0, octets))) - 1 }
+  /// Returns a mask of the lowest `bytes` bytes.
+  private static func bits(_ bytes: Int) -> UInt64 { bytes >= 6 ? FoundMAC.allBits : (1 << UInt64(8 * max(0, bytes))) - 1 }
 
   private static func ranked(_ found: [FoundMAC]) -> [FoundMAC] {
     found.enumerated().sorted { left, right in

@@ -14,11 +14,11 @@ extension MACRule {
   private static let xiaomi: [MACRule] = [
     // Frame control (2), product (2), counter (1), then the address if frame control says so. Also Aqara, Lockin, Mijia and others.
     MACRule(
-      "mibeacon", .service(0xFE95), 2...Int.max, flag: .octet(at: 0, mask: 0x10, value: 0x10),
+      "mibeacon", .service(0xFE95), 2...Int.max, flag: .byte(at: 0, mask: 0x10, value: 0x10),
       withoutFlag: "bit 4 of the frame control is clear",
       at: .offset(5), .little),
     // Bits 7 and 6 tell bound devices and events from others, bit 1 newer ones.
-    MACRule("qingping", .service(0xFDCD), 8...Int.max, if: [.octet(at: 0, mask: 0x3D, value: 0x08)], at: .offset(2), .little),
+    MACRule("qingping", .service(0xFDCD), 8...Int.max, if: [.byte(at: 0, mask: 0x3D, value: 0x08)], at: .offset(2), .little),
     // Huami's company identifier stands for bands and scales, told apart by length.
     MACRule("miband", .manufacturer(0x0157), 24...24, at: .offset(18)),
     MACRule("miscale", .manufacturer(0x0157), 6...6, at: .offset(0)),
@@ -30,14 +30,14 @@ extension MACRule {
     MACRule("pvvx", .service(0x181A), 15...15, at: .offset(0), .little),
     MACRule("pvvx_encrypted", .service(0x181A), 11...11, at: .none("the data is encrypted (11 bytes)")),
     MACRule("atc_encrypted", .service(0x181A), 8...8, at: .none("the data is encrypted (8 bytes)")),
-    MACRule("b_parasite", .service(0x181A), 16...Int.max, if: [.octet(at: 0, mask: 0xF0, value: 0x10)], at: .offset(10)),
-    MACRule("b_parasite_v2", .service(0x181A), 16...Int.max, if: [.octet(at: 0, mask: 0xF0, value: 0x20)], at: .offset(10)),
+    MACRule("b_parasite", .service(0x181A), 16...Int.max, if: [.byte(at: 0, mask: 0xF0, value: 0x10)], at: .offset(10)),
+    MACRule("b_parasite_v2", .service(0x181A), 16...Int.max, if: [.byte(at: 0, mask: 0xF0, value: 0x20)], at: .offset(10)),
   ]
 
   private static let brands: [MACRule] = [
     // Version 2 in bits 7 to 5 of the device information.
     MACRule(
-      "bthome", .service(0xFCD2), 1...Int.max, if: [.octet(at: 0, mask: 0xE0, value: 0x40)], flag: .octet(at: 0, mask: 0x02, value: 0x02),
+      "bthome", .service(0xFCD2), 1...Int.max, if: [.byte(at: 0, mask: 0xE0, value: 0x40)], flag: .byte(at: 0, mask: 0x02, value: 0x02),
       withoutFlag: "bit 1 of the device information is clear", at: .offset(1), .little),
     MACRule("switchbot", .manufacturer(0x0969), 6...Int.max, at: .offset(0)),
     // Older devices use the identifiers of the chip makers, as many others do.
@@ -61,18 +61,18 @@ extension MACRule {
       ], at: .offset(0), .little),
     MACRule("april_n03", .anyService, 15...15, if: [.starts([0xAB, 0x03])], at: .offset(2), confidence: .medium),
     MACRule("feasycom", .service(0xFFF0), 11...11, at: .offset(4), confidence: .medium),
-    MACRule("telink_mesh", .manufacturer(0x0211), 6...Int.max, if: [.starts([0x11, 0x02])], at: .offset(2), .little, octets: 4),
+    MACRule("telink_mesh", .manufacturer(0x0211), 6...Int.max, if: [.starts([0x11, 0x02])], at: .offset(2), .little, bytes: 4),
     // Televisions, and sound bars: the address, and the one of another role.
     MACRule(
       "samsung", .manufacturer(0x0075), 24...Int.max, if: [.starts([0x42, 0x04]), .addressAndItsLocalOne(at: 5, and: 11)], at: .offset(5)),
     MACRule(
       "samsung", .manufacturer(0x0075), 24...Int.max, if: [.starts([0x42, 0x04]), .addressAndItsLocalOne(at: 8, and: 16)], at: .offset(8)),
     MACRule(
-      "govee", .manufacturer(0xEC88), 12...12, if: [.starts([0x01]), .octet(at: 10, mask: 0xFF, value: 0x01)], at: .offset(4),
+      "govee", .manufacturer(0xEC88), 12...12, if: [.starts([0x01]), .byte(at: 10, mask: 0xFF, value: 0x01)], at: .offset(4),
       confidence: .medium),
     // No company identifier: the data is the address or begins with some of it.
     MACRule(
-      "govee_h5055", .structure(ADType.manufacturerData), 22...22, if: [.advertises(UUID(0x5055))], at: .offset(0), octets: 3,
+      "govee_h5055", .structure(ADType.manufacturerData), 22...22, if: [.advertises(UUID(0x5055))], at: .offset(0), bytes: 3,
       confidence: .medium),
     MACRule("whole_data", .structure(ADType.manufacturerData), 6...6, if: [.isSender], at: .offset(0), .little),
     MACRule("tuya", .service(0xFD50), 0...Int.max, at: .none("Tuya encrypts the data")),
@@ -86,7 +86,7 @@ extension MACRule {
       // Four sensors, one a wheel; addresses start with the sensor's number.
       MACRule(
         "tpms", .manufacturer(0x0100), 16...16,
-        if: [.octet(at: 0, mask: 0xFC, value: 0x80), .octet(at: 1, mask: 0xFF, value: 0xEA), .octet(at: 2, mask: 0xFF, value: 0xCA)],
+        if: [.byte(at: 0, mask: 0xFC, value: 0x80), .byte(at: 1, mask: 0xFF, value: 0xEA), .byte(at: 2, mask: 0xFF, value: 0xCA)],
         at: .offset(0)),
       MACRule("senssun", .manufacturer(0x0100), 17...17, if: [.starts([0x02])], at: .offset(3), confidence: .medium),
       MACRule("jinou", .manufacturer(0x1200), 11...11, at: .offset(5), confidence: .medium),
@@ -120,9 +120,9 @@ extension MACRule {
     ]
 
   private static let thermoBeacon: [MACRule] = [0x0010, 0x0011, 0x0014, 0x0015, 0x0018, 0x001B, 0x0030].map { company in
-    // The second octet is the button.
+    // The second byte is the button.
     MACRule(
-      "thermobeacon", .manufacturer(company), 18...Int.max, if: [.octet(at: 1, mask: 0x7F, value: 0)], at: .offset(2), .little,
+      "thermobeacon", .manufacturer(company), 18...Int.max, if: [.byte(at: 1, mask: 0x7F, value: 0)], at: .offset(2), .little,
       confidence: .medium)
   }
 
@@ -130,13 +130,13 @@ extension MACRule {
     MACRule("name_mac", .name, 14...Int.max, if: [.isUUID(false)], at: .lastDigits(12), confidence: .medium),
     // UUIDs of version 1 end with somebody's address.
     MACRule("name_uuid", .name, 36...36, if: [.isUUID(true)], at: .lastDigits(12), confidence: .low),
-    MACRule("govee_name", .name, 8...Int.max, if: [.starts(Array("GV".utf8))], at: .lastDigits(4), octets: 2, confidence: .medium),
-    MACRule("govee_name", .name, 8...Int.max, if: [.starts(Array("Govee_".utf8))], at: .lastDigits(4), octets: 2, confidence: .medium),
-    MACRule("govee_name", .name, 8...Int.max, if: [.starts(Array("ihoment_".utf8))], at: .lastDigits(4), octets: 2, confidence: .medium),
-    MACRule("atc_name", .name, 10...10, if: [.starts(Array("ATC_".utf8))], at: .lastDigits(6), octets: 3, confidence: .medium),
-    MACRule("cgg_name", .name, 10...10, if: [.starts(Array("CGG_".utf8))], at: .lastDigits(6), octets: 3, confidence: .medium),
-    MACRule("name_suffix", .name, 6...Int.max, if: [.isSender], at: .lastDigits(6), octets: 3, confidence: .medium),
-    MACRule("name_suffix", .name, 5...Int.max, if: [.isSender], at: .lastDigits(4), octets: 2, confidence: .medium),
-    MACRule("name_prefix", .name, 8...8, if: [.isSender], at: .firstDigits(8), octets: 4, confidence: .medium),
+    MACRule("govee_name", .name, 8...Int.max, if: [.starts(Array("GV".utf8))], at: .lastDigits(4), bytes: 2, confidence: .medium),
+    MACRule("govee_name", .name, 8...Int.max, if: [.starts(Array("Govee_".utf8))], at: .lastDigits(4), bytes: 2, confidence: .medium),
+    MACRule("govee_name", .name, 8...Int.max, if: [.starts(Array("ihoment_".utf8))], at: .lastDigits(4), bytes: 2, confidence: .medium),
+    MACRule("atc_name", .name, 10...10, if: [.starts(Array("ATC_".utf8))], at: .lastDigits(6), bytes: 3, confidence: .medium),
+    MACRule("cgg_name", .name, 10...10, if: [.starts(Array("CGG_".utf8))], at: .lastDigits(6), bytes: 3, confidence: .medium),
+    MACRule("name_suffix", .name, 6...Int.max, if: [.isSender], at: .lastDigits(6), bytes: 3, confidence: .medium),
+    MACRule("name_suffix", .name, 5...Int.max, if: [.isSender], at: .lastDigits(4), bytes: 2, confidence: .medium),
+    MACRule("name_prefix", .name, 8...8, if: [.isSender], at: .firstDigits(8), bytes: 4, confidence: .medium),
   ]
 }

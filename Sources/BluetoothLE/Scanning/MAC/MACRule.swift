@@ -18,7 +18,7 @@ package struct MACRule: Hashable, Sendable, CustomStringConvertible {
 
   /// A condition that distinguishes layouts with the same identifier.
   package enum Condition: Hashable, Sendable {
-    case octet(at: Int, mask: UInt8, value: UInt8)
+    case byte(at: Int, mask: UInt8, value: UInt8)
     case starts([UInt8])
     /// The sender advertises manufacturer data of this company that starts with these bytes.
     case manufacturer(UInt16, starts: [UInt8])
@@ -36,7 +36,7 @@ package struct MACRule: Hashable, Sendable, CustomStringConvertible {
     /// The offset of the address in bytes from the start of the value, or from its end if negative.
     case offset(Int)
     /// The offset of the first bytes of the address, if the vendor sends only these.
-    case firstOctets(Int)
+    case firstBytes(Int)
     /// The address after this tag. `sizes` has the number of value bytes after each one-byte tag. An unknown tag ends the search.
     case tag(UInt8, sizes: [UInt8: Int])
     /// The first bytes of the address as `count` ASCII hex digits at a byte offset, most significant digit first.
@@ -62,13 +62,14 @@ package struct MACRule: Hashable, Sendable, CustomStringConvertible {
   package let location: Location
   package let order: ByteOrder
   /// The number of address bytes in the data. It is 6, or less if the vendor sends only a part of the address.
-  package let octets: Int
+  package let bytes: Int
+  /// The confidence in what this layout finds. `FoundMAC` raises it for an address that equals the address of the sender.
   package let confidence: FoundMAC.Confidence
 
   init(
     _ id: String, _ place: Place, _ lengths: ClosedRange<Int>, if conditions: [Condition] = [], flag: Condition? = nil,
     withoutFlag: String = "",
-    at location: Location, _ order: ByteOrder = .big, octets: Int = 6, confidence: FoundMAC.Confidence = .high
+    at location: Location, _ order: ByteOrder = .big, bytes: Int = 6, confidence: FoundMAC.Confidence = .high
   ) {
     self.id = id
     self.place = place
@@ -78,7 +79,7 @@ package struct MACRule: Hashable, Sendable, CustomStringConvertible {
     self.withoutFlag = withoutFlag
     self.location = location
     self.order = order
-    self.octets = octets
+    self.bytes = bytes
     self.confidence = confidence
   }
 
@@ -109,7 +110,7 @@ package struct MACRule: Hashable, Sendable, CustomStringConvertible {
     if kind == "name" {
       guard words.count == 1, let digits = Self.count(halves[1].dropFirst()), halves[1].hasPrefix("-"), [4, 6, 8, 12].contains(digits)
       else { throw wrong(.nameDigits) }
-      self.init(text, .name, lengths, at: .lastDigits(digits), octets: digits / 2, confidence: .medium)
+      self.init(text, .name, lengths, at: .lastDigits(digits), bytes: digits / 2, confidence: .medium)
       return
     }
     guard words.count == 2, let identifier = words.last else { throw wrong(.place) }
@@ -136,8 +137,8 @@ package struct MACRule: Hashable, Sendable, CustomStringConvertible {
     }
     let part = parts.count == 3 ? parts[2].lowercased() : nil
     let isFirst = part?.hasPrefix("first") == true
-    guard let octets = part == nil ? 6 : [3, 4, 5].first(where: { part == "last\($0)" || part == "first\($0)" }) else { throw wrong(.part) }
-    guard !isNegative || magnitude >= octets else { throw wrong(.offsetFromEnd) }
+    guard let bytes = part == nil ? 6 : [3, 4, 5].first(where: { part == "last\($0)" || part == "first\($0)" }) else { throw wrong(.part) }
+    guard !isNegative || magnitude >= bytes else { throw wrong(.offsetFromEnd) }
     let order: ByteOrder
     switch parts[1].lowercased() {
     case "le": order = .little
@@ -146,8 +147,8 @@ package struct MACRule: Hashable, Sendable, CustomStringConvertible {
     }
     let offset = isNegative ? -magnitude : magnitude
     self.init(
-      text, place, lengths, at: isFirst ? .firstOctets(offset) : .offset(offset), order, octets: octets,
-      confidence: octets == 6 ? .high : .medium)
+      text, place, lengths, at: isFirst ? .firstBytes(offset) : .offset(offset), order, bytes: bytes,
+      confidence: bytes == 6 ? .high : .medium)
   }
 
   /// Parses a number up to 1650, the maximum length of advertising data in bytes. Returns nil for other text.

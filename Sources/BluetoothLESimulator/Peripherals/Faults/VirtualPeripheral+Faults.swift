@@ -12,7 +12,7 @@ extension VirtualPeripheral {
     switch line {
     case .set(let selector, let value):
       let attribute = try store.database.resolve(selector)
-      begin([.init(.set(attribute.handle, Template(parts: [.octets(try fitting(value, attribute, selector))])))])
+      begin([.init(.set(attribute.handle, Template(parts: [.bytes(try fitting(value, attribute, selector))])))])
     case .notify(let selector, let value): return try send(selector, value, bit: 1)
     case .indicate(let selector, let value): return try send(selector, value, bit: 2)
     case .disconnect(let reason): begin([.init(.disconnect(.terminate(reason)))])
@@ -43,8 +43,8 @@ extension VirtualPeripheral {
         word: selector.description, expected: "a characteristic with the property \(name)",
         example: "\(name) \(other.map { "\($0.handle)" } ?? "ffe1") 00")
     }
-    let octets = try fitting(value ?? attribute.value, attribute, selector)
-    let template = Template(parts: [.octets(octets)])
+    let bytes = try fitting(value ?? attribute.value, attribute, selector)
+    let template = Template(parts: [.bytes(bytes)])
     begin([.init(bit == 1 ? .notify(attribute.handle, template) : .indicate(attribute.handle, template))])
     return links.count { $0.server.reaches(attribute.handle, bit) }
   }
@@ -52,9 +52,9 @@ extension VirtualPeripheral {
   // MARK: Faults
 
   private func add(_ fault: PeripheralLine.Fault) throws {
-    if case .access(_, .raw(let octets), _) = fault, let limit = links.map(\.server.bearer.largestPDU).min(), octets.count > limit {
+    if case .access(_, .raw(let bytes), _) = fault, let limit = links.map(\.server.bearer.largestPDU).min(), bytes.count > limit {
       throw PeripheralLineError(
-        word: "\(octets.count) bytes", expected: "at most \(limit) bytes, which a link carries", example: "fault ffe1 raw 0b01")
+        word: "\(bytes.count) bytes", expected: "at most \(limit) bytes, which a link carries", example: "fault ffe1 raw 0b01")
     }
     try faults.add(fault, store.database)
     for link in links { apply(faults, to: link.server, link.channel) }
@@ -95,9 +95,9 @@ extension VirtualPeripheral {
     case .silent: decision.isPerformed = false
     case .drop: decision.isAnswered = false
     case .truncate(let length): decision.length = length
-    case .raw(let octets) where octets.count > server.bearer.largestPDU:
-      texts = ["raw: not sent, because \(octets.count) bytes exceed \(server.bearer.largestPDU), the limit of the link"]
-    case .raw(let octets): decision.octets = octets
+    case .raw(let bytes) where bytes.count > server.bearer.largestPDU:
+      texts = ["raw: not sent, because \(bytes.count) bytes exceed \(server.bearer.largestPDU), the limit of the link"]
+    case .raw(let bytes): decision.bytes = bytes
     case nil: break
     }
     // An ignored or refused write is no write.

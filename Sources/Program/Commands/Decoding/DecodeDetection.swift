@@ -65,36 +65,36 @@ enum DecodeDetection {
   /// - Parameter isCut: Whether the last line may be incomplete.
   static func kinds(inLinesOf text: [UInt8], isCut: Bool = false) -> [Decode.What]? {
     let lines = String(decoding: text.prefix(1 << 16), as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
-    guard let line = lines.dropLast(isCut ? 1 : 0).map({ String($0).trimmed }).first(where: { !DecodedOctets.isComment($0) }) else {
+    guard let line = lines.dropLast(isCut ? 1 : 0).map({ String($0).trimmed }).first(where: { !DecodedBytes.isComment($0) }) else {
       return nil
     }
-    let octets = Hex.decode(DecodedOctets.hex(line)) ?? []
-    if !octets.isEmpty, let kind = kind(ofLabel: line) { return [kind] }
-    if octets.isEmpty, DecodedOctets.isLog(text) { return [.att] }
-    if octets.isEmpty { return (try? OfflineAdvertisement.parse(line.utf8, number: 1)) == nil ? [] : [.adv] }
+    let bytes = Hex.decode(DecodedBytes.hex(line)) ?? []
+    if !bytes.isEmpty, let kind = kind(ofLabel: line) { return [kind] }
+    if bytes.isEmpty, DecodedBytes.isLog(text) { return [.att] }
+    if bytes.isEmpty { return (try? OfflineAdvertisement.parse(line.utf8, number: 1)) == nil ? [] : [.adv] }
     // The first line of a packet of hcidump may continue.
-    let fits = kinds(of: octets)
-    return fits.isEmpty && line.hasPrefix("> ") && (1...4).contains(octets[0]) ? [.hci] : fits
+    let fits = kinds(of: bytes)
+    return fits.isEmpty && line.hasPrefix("> ") && (1...4).contains(bytes[0]) ? [.hci] : fits
   }
 
   /// Returns the kind that a label before bytes names, as in `ACL Data RX: 02 0b 20`. Returns nil for another label. `[hci0]` in it is only
   /// the adapter.
   private static func kind(ofLabel line: String) -> Decode.What? {
-    let words = DecodedOctets.words(ofLabel: line)
+    let words = DecodedBytes.words(ofLabel: line)
     if words.contains("acl") || words.contains("hci") && !words.contains("adv") && !words.contains("advertising") { return .hci }
     return words.contains("att") ? .att : nil
   }
 
-  private static func kinds(of octets: [UInt8]) -> [Decode.What] {
-    guard !octets.isEmpty else { return [] }
+  private static func kinds(of bytes: [UInt8]) -> [Decode.What] {
+    guard !bytes.isEmpty else { return [] }
     var kinds: [Decode.What] = []
-    let advertisement = Advertisement(octets)
+    let advertisement = Advertisement(bytes)
     if advertisement.error == nil, !advertisement.structures.isEmpty { kinds.append(.adv) }
-    if case .unknown? = octets.first.map(ATTOpcode.init(rawValue:)) {
-    } else if DecodedPacket(att: octets).anyProblem == nil {
+    if case .unknown? = bytes.first.map(ATTOpcode.init(rawValue:)) {
+    } else if DecodedPacket(att: bytes).anyProblem == nil {
       kinds.append(.att)
     }
-    if DecodedPacket(hci: octets).anyProblem == nil { kinds.append(.hci) }
+    if DecodedPacket(hci: bytes).anyProblem == nil { kinds.append(.hci) }
     return kinds
   }
 }

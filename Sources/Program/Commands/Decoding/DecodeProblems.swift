@@ -21,16 +21,16 @@ struct DecodeProblems {
     (self.kind, self.limit, self.input, self.output) = (kind, limit, input.name, output)
   }
 
-  /// Returns the bytes of an `octets` item. Returns nil for a line of text or an unreadable line, and reports an unreadable line.
-  mutating func octets(_ item: DecodedInput.Item) -> [UInt8]? {
-    if case .octets(let octets) = item { return fitting(octets, nil) }
+  /// Returns the bytes of an `bytes` item. Returns nil for a line of text or an unreadable line, and reports an unreadable line.
+  mutating func bytes(_ item: DecodedInput.Item) -> [UInt8]? {
+    if case .bytes(let bytes) = item { return fitting(bytes, nil) }
     if case .unreadable(let line, let reason) = item { refuse("Line \(line) of \(input) \(reason).") }
     return nil
   }
 
   /// Decodes the hex of a line. Reports invalid hex and returns nil. `line` is the line number, counted from 1.
   /// - Parameter text: The line, for the error message.
-  mutating func octets(_ hex: String, _ line: Int, _ text: String) -> [UInt8]? {
+  mutating func bytes(_ hex: String, _ line: Int, _ text: String) -> [UInt8]? {
     do { return fitting(try Hex.parse(hex, loneDigits: false), line) } catch {
       let reason = error == .notHex ? "is not hex" : "has an odd number of digits"
       refuse("Line \(line) of \(input) \(reason): \(DisplayText.quote(text))")
@@ -39,10 +39,10 @@ struct DecodeProblems {
   }
 
   /// Returns a packet, or reports its length and returns nil. A long one would need a hundred times its memory.
-  private mutating func fitting(_ octets: [UInt8], _ line: Int?) -> [UInt8]? {
-    if octets.count <= limit { return octets }
+  private mutating func fitting(_ bytes: [UInt8], _ line: Int?) -> [UInt8]? {
+    if bytes.count <= limit { return bytes }
     let place = line.map { "Line \($0) of \(input)" } ?? "Cannot decode \(input): it"
-    refuse("\(place) has \(Quantity.octets(octets.count)). The limit is \(limit).")
+    refuse("\(place) has \(Quantity.bytes(bytes.count)). The limit is \(limit).")
     return nil
   }
 

@@ -8,7 +8,7 @@ import Traces
 struct DecodedInput {
   enum Item {
     /// The whole input, if it is hex arguments or binary data.
-    case octets([UInt8])
+    case bytes([UInt8])
     case line(Int, text: String)
     /// A line that is not text. The number counts lines from 1. `reason` completes an error message, such as `is longer than 1 MiB`.
     case unreadable(Int, reason: String)
@@ -22,7 +22,7 @@ struct DecodedInput {
   fileprivate var isLog = false
 
   private enum Source {
-    case octets([UInt8]?)
+    case bytes([UInt8]?)
     case text(ArraySlice<UInt8>)
     case stream(LineReader)
   }
@@ -52,23 +52,23 @@ struct DecodedInput {
     let contents =
       if let read { read } else if isStream { try await Self.beginning(context) } else { try await Self.file(word, limit, context) }
     if Self.isText(contents, isCut: isStream) {
-      isLog = DecodedOctets.isLog(contents)
+      isLog = DecodedBytes.isLog(contents)
       // Without bytes, standard input has ended. On a terminal, the user would have to end it twice.
       source = isStream && !contents.isEmpty ? .stream(LineReader(limit: Self.lineLimit, beginning: contents)) : .text(contents[...])
       return
     }
     if try await TraceReader.isTrace(contents) { throw Failure(.usage, "\(name) is a trace. To decode it, use: decode trace") }
     let rest = isStream ? try await InputFile.read("-", limit: limit - contents.count) : []
-    source = .octets(contents + rest)
+    source = .bytes(contents + rest)
   }
 
   /// Reads the next item. Returns nil at the end of the input.
   /// - Throws: FileError; CancellationError.
   mutating func next() async throws -> Item? {
     switch source {
-    case .octets(let octets):
-      source = .octets(nil)
-      return octets.map { .octets($0) }
+    case .bytes(let bytes):
+      source = .bytes(nil)
+      return bytes.map { .bytes($0) }
     case .text(let text):
       guard !text.isEmpty else { return nil }
       // Decoding many lines may produce no output that suspends.
@@ -79,7 +79,7 @@ struct DecodedInput {
       return line.count > Self.lineLimit ? tooLong() : item(Array(line))
     case .stream(let reader):
       switch try await reader.next() {
-      case .octets(let line): return item(line)
+      case .bytes(let line): return item(line)
       case .tooLong: return tooLong()
       case nil: return nil
       }
@@ -108,11 +108,11 @@ struct DecodedInput {
   private static func typed(_ words: [String]) throws(HexError) -> Source? {
     let line = words.joined(separator: " ")
     do throws(HexError) {
-      let octets = try Hex.parse(line, loneDigits: false)
-      if !octets.isEmpty { return .octets(octets) }
+      let bytes = try Hex.parse(line, loneDigits: false)
+      if !bytes.isEmpty { return .bytes(bytes) }
     } catch { if error != .notHex { throw error } }
     guard words.count > 1 || words.first.map({ $0 != "-" && !InputFile.exists($0) }) == true else { return nil }
-    if let octets = Hex.decode(DecodedOctets.hex(line)), !octets.isEmpty { return .octets(octets) }
+    if let bytes = Hex.decode(DecodedBytes.hex(line)), !bytes.isEmpty { return .bytes(bytes) }
     return (try? OfflineAdvertisement.parse(line.utf8, number: 1)) == nil ? nil : .text(Array(line.utf8)[...])
   }
 
@@ -125,22 +125,22 @@ struct DecodedInput {
       typed = nil
     }
     switch typed {
-    case .octets(let octets?): return (Array(Hex.encode(octets).utf8), nil)
+    case .bytes(let bytes?): return (Array(Hex.encode(bytes).utf8), nil)
     case .text(let line): return (Array(line), nil)
     default: if words.count > 1 { return ([], nil) }
     }
     guard let word = words.first ?? (context.isInputFed ? "-" : nil) else { throw nothing }
     guard word == "-", !StandardInput.isFile else {
-      let octets = try await file(word, TraceReader.largestFile, context)
-      return (octets, octets)
+      let bytes = try await file(word, TraceReader.largestFile, context)
+      return (bytes, bytes)
     }
-    var octets = try await beginning(context)
-    if !isText(octets, isCut: true) || FirmwareFile.isFirmware(octets)
-      || DecodeDetection.kinds(inLinesOf: octets, isCut: true)?.isEmpty != false
+    var bytes = try await beginning(context)
+    if !isText(bytes, isCut: true) || FirmwareFile.isFirmware(bytes)
+      || DecodeDetection.kinds(inLinesOf: bytes, isCut: true)?.isEmpty != false
     {
-      octets += try await InputFile.read("-", limit: TraceReader.largestFile) { [output = context.output] in tellOfWaiting("-", output) }
+      bytes += try await InputFile.read("-", limit: TraceReader.largestFile) { [output = context.output] in tellOfWaiting("-", output) }
     }
-    return (octets, octets)
+    return (bytes, bytes)
   }
 
   private static let nothing = Failure(.usage, "Nothing to decode. Give hex, a file, or - for standard input.")
@@ -161,10 +161,10 @@ struct DecodedInput {
 
   /// Returns whether bytes are printable UTF-8.
   /// - Parameter isCut: Whether the last character may be incomplete.
-  static func isText(_ octets: [UInt8], isCut: Bool) -> Bool {
-    let ends = isCut ? (0...3).map { octets.count - $0 } : [octets.count]
-    return ends.contains { $0 >= 0 && DisplayText.isUTF8(Array(octets[..<$0])) }
-      && !octets.contains { $0 < 0x20 && ![0x09, 0x0A, 0x0D].contains($0) }
+  static func isText(_ bytes: [UInt8], isCut: Bool) -> Bool {
+    let ends = isCut ? (0...3).map { bytes.count - $0 } : [bytes.count]
+    return ends.contains { $0 >= 0 && DisplayText.isUTF8(Array(bytes[..<$0])) }
+      && !bytes.contains { $0 < 0x20 && ![0x09, 0x0A, 0x0D].contains($0) }
   }
 }
 
@@ -173,7 +173,7 @@ struct DecodedInput {
 /// The input is plain hex, lines of `-vv` such as `< Read Request 0a1200`, or lines of `hcidump --raw` such as `> 04 0E 04 …`. A packet of
 /// hcidump has 20 bytes per line and continues on indented lines.
 @LoopActor
-struct DecodedOctets {
+struct DecodedBytes {
   private var input: DecodedInput
   private let isHCI: Bool
   /// The next item, if the reader has read it in search of a continuation line. Nil otherwise.
@@ -185,10 +185,10 @@ struct DecodedOctets {
 
   /// Reads the next packet. Returns nil at the end of the input. `line` counts from 1, and is nil for binary data.
   /// - Throws: FileError; CancellationError.
-  mutating func next(_ problems: inout DecodeProblems) async throws -> (octets: [UInt8], line: Int?)? {
+  mutating func next(_ problems: inout DecodeProblems) async throws -> (bytes: [UInt8], line: Int?)? {
     while let item = try await take() {
       guard case .line(let line, let whole) = item else {
-        if let octets = problems.octets(item) { return (octets, nil) }
+        if let bytes = problems.bytes(item) { return (bytes, nil) }
         continue
       }
       let text = whole.trimmed
@@ -199,13 +199,13 @@ struct DecodedOctets {
         problems.passed += 1
         continue
       }
-      guard let octets = problems.octets(hex, line, text) else { continue }
+      guard let bytes = problems.bytes(hex, line, text) else { continue }
       guard !isBehindDump else {
         problems.refuse("Line \(line) of \(input.name) continues a complete packet: \(DisplayText.quote(text))")
         continue
       }
       isBehindDump = String(text.dropFirst(2)).trimmed == hex
-      return (isBehindDump ? try await joined(octets) : octets, line)
+      return (isBehindDump ? try await joined(bytes) : bytes, line)
     }
     return nil
   }
@@ -217,24 +217,24 @@ struct DecodedOctets {
 
   /// Returns a packet from its first line and the continuation lines that follow.
   private mutating func joined(_ beginning: [UInt8]) async throws -> [UInt8] {
-    var octets = beginning
-    while goesOn(octets), let item = try await take() {
+    var bytes = beginning
+    while goesOn(bytes), let item = try await take() {
       guard case .line(_, let text) = item, Self.isIndented(text), let more = try? Hex.parse(text, loneDigits: false), !more.isEmpty else {
         ahead = item
         break
       }
-      octets += more
+      bytes += more
     }
-    return octets
+    return bytes
   }
 
   private static func isIndented(_ line: String) -> Bool { line.first == " " || line.first == "\t" }
 
   /// Returns whether a packet may continue on the next line.
-  private func goesOn(_ octets: [UInt8]) -> Bool {
-    guard isHCI else { return octets.count % 20 == 0 && octets.count < 1 << 16 }
-    var framer = H4Framer(octets.first == Packet.eventIndicator ? .controllerToHost : .hostToController)
-    framer.append(octets)
+  private func goesOn(_ bytes: [UInt8]) -> Bool {
+    guard isHCI else { return bytes.count % 20 == 0 && bytes.count < 1 << 16 }
+    var framer = H4Framer(bytes.first == Packet.eventIndicator ? .controllerToHost : .hostToController)
+    framer.append(bytes)
     do { return try framer.next() == nil } catch { return false }
   }
 

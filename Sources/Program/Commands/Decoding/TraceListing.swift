@@ -116,7 +116,7 @@ struct TraceListing {
           if case .handle(let handle) = link.identity { json.integer("connection_handle", handle.rawValue) }
           json.address("address", link.peer?.address)
         }
-        PacketRecord.write(&json, item.packet, item.octets ?? item.record.packet, layer: item.layer.rawValue, names: names)
+        PacketRecord.write(&json, item.packet, item.bytes ?? item.record.packet, layer: item.layer.rawValue, names: names)
         if let (number, after) = item.answers {
           json.integer("answers", number)
           json.number("after_ms", Double(after / 1000) / 1000)

@@ -99,7 +99,7 @@ struct TraceSummaryText {
         about: about(conversation.subject), failures: failures(conversation).joined(separator: ", "),
         what: ["  " + who(conversation, link).replacing("peer", with: "device"), conversation.subject.opcode.description],
         numbers: [
-          String(entry.count), String(entry.octets), mean, entry.answers > 0 ? PacketText.milliseconds(entry.longest) : "-",
+          String(entry.count), String(entry.bytes), mean, entry.answers > 0 ? PacketText.milliseconds(entry.longest) : "-",
         ])
     }
     let numbers = ["COUNT", "BYTES", "MEAN", "LONGEST"]
@@ -227,7 +227,7 @@ struct TraceSummaryText {
       }
       if let type = subject.type { json.uuid("type", type) }
       json.integer("count", entry.count)
-      json.integer("octets", entry.octets)
+      json.integer("octets", entry.bytes)
       json.integer("answers", entry.answers)
       json.integer("unanswered", Self.unanswered(conversation))
       json.number("mean_ms", entry.answers > 0 ? Double(entry.time / Int64(entry.answers) / 1000) / 1000 : nil)

@@ -134,7 +134,7 @@ package struct MTU: PeerCommand {
         let agreed = try await client.exchangeMTU(wanted)
         if agreed != wanted { output.note("The device agreed to an MTU of \(agreed), not \(wanted).") }
       }
-      try await output.show(Quantity.octets(client.mtu) + (client.requestedMTU == nil ? ", not exchanged on this connection" : "")) {
+      try await output.show(Quantity.bytes(client.mtu) + (client.requestedMTU == nil ? ", not exchanged on this connection" : "")) {
         $0.string("event", "mtu")
         $0.integer("mtu", client.mtu)
         $0.bool("exchanged", client.requestedMTU != nil)

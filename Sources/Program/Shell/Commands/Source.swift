@@ -23,8 +23,8 @@ package struct Source: SessionCommand {
 
   func run(in context: Context, _ session: SessionLinks) async throws {
     if file == "-" { try context.refuseInput() }
-    let octets = try await InputFile.read(file, limit: Self.limit)
-    guard let text = String(validating: octets, as: UTF8.self) else { throw Failure(.input, "\(DisplayText.quote(file)) is not UTF-8.") }
+    let bytes = try await InputFile.read(file, limit: Self.limit)
+    guard let text = String(validating: bytes, as: UTF8.self) else { throw Failure(.input, "\(DisplayText.quote(file)) is not UTF-8.") }
     try await session.shell.nested(atMost: Self.depth, "\(DisplayText.quote(file))") {
       try await CommandList(text, name: file).run(in: session.shell, keepGoing: keepGoing, members: session.members, context.output)
     }

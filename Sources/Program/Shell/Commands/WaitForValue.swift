@@ -80,7 +80,7 @@ package struct WaitForValue: SessionCommand, ValueCommand {
       let end = EventLoop.shared.now.advanced(by: limit)
       let found = try await context.output.showingWait("Waiting for \(DisplayText.escape(pattern.attribute))", until: end) {
         try await device.value(until: end, isNeeded: true) {
-          $0.handle == characteristic.valueHandle && $0.value.starts(with: pattern.octets)
+          $0.handle == characteristic.valueHandle && $0.value.starts(with: pattern.bytes)
         }
       }
       guard let found else {

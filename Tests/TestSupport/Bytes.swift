@@ -1,5 +1,5 @@
 /// Bytes that tests send, and their checksum.
-package enum Octets {
+package enum Bytes {
   /// Returns bytes without a period in any segment size, so that a lost, doubled or swapped segment changes the CRC.
   package static func picture(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) } }
 

@@ -6,7 +6,7 @@ import TestSupport
 @testable import BluetoothLELinux
 
 /// Tests input that can be read only once.
-@Suite(.timeLimit(.minutes(15))) struct OctetPipeTests {
+@Suite(.timeLimit(.minutes(15))) struct BytePipeTests {
   /// Makes a named pipe whose writer sends `contents` in parts with pauses, then closes.
   @LoopActor private func feed(_ path: TemporaryPath, _ contents: [UInt8], part: Int = 50_000) throws {
     // Short, because virtual time may be slow under load, and the reader's patience is in real time.
@@ -40,89 +40,89 @@ import TestSupport
 
   @Test(.onLoop, arguments: [1, 65_536, 65_537, 1_500_000]) @LoopActor func isReadToItsEnd(_ count: Int) async throws {
     let path = TemporaryPath()
-    let contents = OctetFileTests.contents(count)
+    let contents = ByteFileTests.contents(count)
     try feed(path, contents)
-    let file = try await OctetFile.open(path.path, limit: count, writerWithin: .seconds(3600))
+    let file = try await ByteFile.open(path.path, limit: count, writerWithin: .seconds(3600))
     #expect(file.count == nil)
-    #expect(try await OctetFileTests.all(file) == contents)
+    #expect(try await ByteFileTests.all(file) == contents)
     #expect(file.count == count)
-    #expect(try await file.octets(at: count, atMost: 10).isEmpty)
-    #expect(try await file.crc(upTo: count) == OctetFileTests.crc(contents))
-    #expect(file.buffer.count <= 4 * OctetFile.blockSize, "what was released is not kept")
+    #expect(try await file.bytes(at: count, atMost: 10).isEmpty)
+    #expect(try await file.crc(upTo: count) == ByteFileTests.crc(contents))
+    #expect(file.buffer.count <= 4 * ByteFile.blockSize, "what was released is not kept")
     try file.checkUnchanged()
   }
 
   @Test(.onLoop) @LoopActor func whatWasNotReleasedIsGivenAgain() async throws {
     let path = TemporaryPath()
-    let contents = OctetFileTests.contents(400_000)
+    let contents = ByteFileTests.contents(400_000)
     try feed(path, contents)
-    let file = try await OctetFile.open(path.path, limit: 1 << 30, writerWithin: .seconds(3600))
+    let file = try await ByteFile.open(path.path, limit: 1 << 30, writerWithin: .seconds(3600))
     var offset = 0
     while offset < 350_000 {
-      offset += try await file.octets(at: offset, atMost: 500).count
+      offset += try await file.bytes(at: offset, atMost: 500).count
       file.release(before: offset - 100_000)
     }
-    #expect(try await OctetFileTests.all(file, from: 250_000) == Array(contents[250_000...]))
-    #expect(try await file.crc(upTo: 400_000) == OctetFileTests.crc(contents))
-    let passed = await #expect(throws: FileError.self) { try await file.octets(at: 0, atMost: 1) }
+    #expect(try await ByteFileTests.all(file, from: 250_000) == Array(contents[250_000...]))
+    #expect(try await file.crc(upTo: 400_000) == ByteFileTests.crc(contents))
+    let passed = await #expect(throws: FileError.self) { try await file.bytes(at: 0, atMost: 1) }
     #expect(passed == .passed(path.path, offset: 0))
     await #expect(throws: FileError.self) { try await file.crc(upTo: 1) }
   }
 
   @Test(.onLoop) @LoopActor func aMebibyteIsKept() async throws {
     let path = TemporaryPath()
-    let contents = OctetFileTests.contents(1_200_000)
+    let contents = ByteFileTests.contents(1_200_000)
     try feed(path, contents)
-    let file = try await OctetFile.open(path.path, limit: 1 << 30, writerWithin: .seconds(3600))
+    let file = try await ByteFile.open(path.path, limit: 1 << 30, writerWithin: .seconds(3600))
     var offset = 0
     let error = await #expect(throws: FileError.self) {
-      while true { offset += try await file.octets(at: offset, atMost: 500).count }
+      while true { offset += try await file.bytes(at: offset, atMost: 500).count }
     }
     #expect(error == .keepsNoMore(path.path, limit: 1 << 20))
     #expect(offset > (1 << 20) - 500 && offset <= 1 << 20)
     #expect(file.buffer.count <= 2 << 20)
-    #expect(try await file.octets(at: 0, atMost: 500) == contents[..<500])
+    #expect(try await file.bytes(at: 0, atMost: 500) == contents[..<500])
     // The read continues in small steps.
     while offset < 1_100_000 {
       file.release(before: offset - (1 << 20) + 1000)
-      offset += try await file.octets(at: offset, atMost: 500).count
+      offset += try await file.bytes(at: offset, atMost: 500).count
     }
     file.release(before: offset)
-    #expect(try await OctetFileTests.all(file, from: offset) == Array(contents[offset...]))
-    #expect(try await file.crc(upTo: 1_200_000) == OctetFileTests.crc(contents))
+    #expect(try await ByteFileTests.all(file, from: offset) == Array(contents[offset...]))
+    #expect(try await file.crc(upTo: 1_200_000) == ByteFileTests.crc(contents))
     #expect(file.buffer.count <= 2 << 20)
   }
 
   @Test(.onLoop) @LoopActor func whatIsLeftOutIsNotKept() async throws {
     let path = TemporaryPath()
-    let contents = OctetFileTests.contents(2_500_000)
+    let contents = ByteFileTests.contents(2_500_000)
     try feed(path, contents, part: 65_536)
-    let file = try await OctetFile.open(path.path, limit: 1 << 30, writerWithin: .seconds(3600))
+    let file = try await ByteFile.open(path.path, limit: 1 << 30, writerWithin: .seconds(3600))
     file.release(before: 2_400_001)
-    #expect(try await OctetFileTests.all(file, from: 2_400_001) == Array(contents[2_400_001...]))
-    #expect(try await file.crc(upTo: .max) == OctetFileTests.crc(contents))
-    #expect(file.buffer.count <= 4 * OctetFile.blockSize)
+    #expect(try await ByteFileTests.all(file, from: 2_400_001) == Array(contents[2_400_001...]))
+    #expect(try await file.crc(upTo: .max) == ByteFileTests.crc(contents))
+    #expect(file.buffer.count <= 4 * ByteFile.blockSize)
   }
 
   @Test(.onLoop) @LoopActor func theLimitIsAnError() async throws {
     let path = TemporaryPath()
-    try feed(path, OctetFileTests.contents(100_000))
-    let file = try await OctetFile.open(path.path, limit: 99_999, writerWithin: .seconds(3600))
-    let error = await #expect(throws: FileError.self) { try await OctetFileTests.all(file) }
+    try feed(path, ByteFileTests.contents(100_000))
+    let file = try await ByteFile.open(path.path, limit: 99_999, writerWithin: .seconds(3600))
+    let error = await #expect(throws: FileError.self) { try await ByteFileTests.all(file) }
     #expect(error == .tooLong(path.path, limit: 99_999))
   }
 
   @Test(.onLoop) @LoopActor func waitsForAWriterThatSaysNothingYet() async throws {
     let path = TemporaryPath()
     try SystemCall.call { unsafe mkfifo(path.path, 0o600) }
-    #expect(await OctetFileTests.failure(path.path) == .unreadable(path.path, .timedOut))
+    #expect(await ByteFileTests.failure(path.path) == .unreadable(path.path, .timedOut))
     let reader = try SystemCall.open(path.path, O_RDONLY | O_NONBLOCK)
     var writer = try SystemCall.open(path.path, O_WRONLY | O_NONBLOCK)
     let idle = Wait<Void>()
     let name = path.path
     let opening = EventLoop.shared.spawn { () -> [UInt8]? in
-      let file = try? await OctetFile.open(name, limit: 10, writerWithin: .milliseconds(20)) { idle.resume(returning: ()) }
-      return if let file { try? await OctetFileTests.all(file) } else { nil }
+      let file = try? await ByteFile.open(name, limit: 10, writerWithin: .milliseconds(20)) { idle.resume(returning: ()) }
+      return if let file { try? await ByteFileTests.all(file) } else { nil }
     }
     try await idle.value()
     _ = try SystemCall.write(writer.rawValue, [1, 2, 3])
@@ -134,7 +134,7 @@ import TestSupport
   @Test(.onLoop) @LoopActor func aWriterThatWritesNothing() async throws {
     let path = TemporaryPath()
     try feed(path, [])
-    let file = try await OctetFile.open(path.path, limit: 10, writerWithin: .seconds(3600))
+    let file = try await ByteFile.open(path.path, limit: 10, writerWithin: .seconds(3600))
     #expect(file.count == 0)
   }
 
@@ -144,16 +144,16 @@ import TestSupport
     try SystemCall.call { unsafe mkfifo(path.path, 0o600) }
     let name = path.path
     let deadline = EventLoop.shared.now.advanced(by: .seconds(3))
-    #expect(try await withDeadline(deadline) { try await OctetFile.open(name, limit: 10, writerWithin: .seconds(3600)).count } == nil)
+    #expect(try await withDeadline(deadline) { try await ByteFile.open(name, limit: 10, writerWithin: .seconds(3600)).count } == nil)
     let reader = try SystemCall.open(path.path, O_RDONLY | O_NONBLOCK)
     let writer = try SystemCall.open(path.path, O_WRONLY | O_NONBLOCK)
     _ = try SystemCall.write(writer.rawValue, [1, 2, 3])
-    let file = try await OctetFile.open(name, limit: 10)
+    let file = try await ByteFile.open(name, limit: 10)
     #expect(file.buffered(at: 0, atMost: 4) == nil)
     #expect(file.buffered(at: 0, atMost: 3) == [1, 2, 3])
-    let more = try await withDeadline(EventLoop.shared.now.advanced(by: .seconds(3))) { try await file.octets(at: 0, atMost: 4).count }
+    let more = try await withDeadline(EventLoop.shared.now.advanced(by: .seconds(3))) { try await file.bytes(at: 0, atMost: 4).count }
     #expect(more == nil)
-    #expect(try await file.octets(at: 1, atMost: 2) == [2, 3])
+    #expect(try await file.bytes(at: 1, atMost: 2) == [2, 3])
     _ = (reader.rawValue, writer.rawValue)
   }
 }

@@ -4,8 +4,8 @@ import SystemPackage
 /// A file to send, which callers read by byte offset in limited memory. Rereads a regular file on demand.
 /// Keeps the bytes of a pipe, a terminal or a file without a size since the last `release`.
 @LoopActor
-package final class OctetFile {
-  /// The maximum number of bytes that one read of the file or one call of `octets` returns.
+package final class ByteFile {
+  /// The maximum number of bytes that one read of the file or one call of `bytes` returns.
   package nonisolated static let blockSize = 65_536
   /// The maximum number of unreleased bytes that an instance keeps of a pipe or terminal.
   package nonisolated static let keptAtMost = 1 << 20
@@ -20,7 +20,7 @@ package final class OctetFile {
   /// The state of a regular file at opening. Nil for a pipe or terminal.
   private(set) var regular: Regular?
 
-  /// The memory for the bytes `start..<end` of the file, which begin at index 0. `octets` returns slices of this memory.
+  /// The memory for the bytes `start..<end` of the file, which begin at index 0. `bytes` returns slices of this memory.
   private(set) var buffer = [UInt8](repeating: 0, count: blockSize)
   private(set) var start = 0
   private var filled = 0
@@ -45,8 +45,8 @@ package final class OctetFile {
   /// - Throws: FileError, CancellationError, or ETIMEDOUT for a named pipe without a writer.
   package static func open(
     _ path: String, limit: Int, writerWithin patience: Duration = .seconds(10), whenIdle: (@LoopActor @Sendable () -> Void)? = nil
-  ) async throws -> OctetFile {
-    let file = try OctetFile(path, limit)
+  ) async throws -> ByteFile {
+    let file = try ByteFile(path, limit)
     if file.regular != nil {
       try file.readBlock(at: 0)
       if file.end == min(file.count ?? 0, blockSize), file.end > 0 { return file }
@@ -112,7 +112,7 @@ package final class OctetFile {
   /// Returns at most `count` bytes from a byte offset, and never more than `blockSize`. Waits for the data of a pipe or terminal.
   /// - Returns: Fewer bytes at the end of the file, and no bytes after the end.
   /// - Throws: FileError, CancellationError.
-  package func octets(at offset: Int, atMost count: Int) async throws -> ArraySlice<UInt8> {
+  package func bytes(at offset: Int, atMost count: Int) async throws -> ArraySlice<UInt8> {
     let offset = min(max(0, offset), Int.max >> 1)
     if let there = buffered(at: offset, atMost: count) { return there }
     let wanted = min(max(0, count), Self.blockSize)
@@ -250,8 +250,8 @@ struct RunningSums {
     var offset = 0
     var crc = CRC32()
 
-    mutating func add(_ octets: ArraySlice<UInt8>, upTo end: Int) {
-      crc.add(octets)
+    mutating func add(_ bytes: ArraySlice<UInt8>, upTo end: Int) {
+      crc.add(bytes)
       offset = end
     }
   }
