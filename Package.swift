@@ -34,13 +34,13 @@ let package = Package(
     .library(name: "BluetoothLESimulator", targets: ["BluetoothLESimulator"]),
   ],
   dependencies: [
-    // Wide ranges: the library's users have them in their graphs, too. scripts/versions has the versions that the program is built with.
+    // Wide ranges: the library's users have them in their graphs, too. scripts/parts/versions has the versions that the program is built with.
     .package(url: "https://github.com/apple/swift-argument-parser", "1.5.0"..<"2.0.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
     .package(url: "https://github.com/apple/swift-system", from: "1.4.0"),
   ],
   targets: [
-    // From the bottom to the top: a target knows only those before it. scripts/check-rooms reads the imports, and keeps the order of the
+    // From the bottom to the top: a target knows only those before it. scripts/check rooms reads the imports, and keeps the order of the
     // rooms in a target.
     .target(name: "BluetoothLEText", swiftSettings: settings),
     .systemLibrary(name: "CBluetoothLEBlueZ"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Written by scripts/update-devices from man/examples.
+// Written by scripts/update devices from man/examples.
 
 /// The device files that the program contains. The adapter `sim` has their devices.
 package enum ShippedDeviceFiles {

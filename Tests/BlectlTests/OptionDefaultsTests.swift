@@ -170,7 +170,7 @@ import TestSupport
     // Only the scripts know which versions they build with.
     let isOfScripts = !version.contains("commit: unknown (built from source)")
     #expect(version.contains("packages: \(isOfScripts ? VersionText.packages : "unknown (built from source)")"), "\(version)")
-    let script = try String(contentsOfFile: Vectors.path("../../scripts/versions"), encoding: .utf8)
+    let script = try String(contentsOfFile: Vectors.path("../../scripts/parts/versions"), encoding: .utf8)
     let versions = try #require(script.firstMatch(of: /versions='([^']*)'/)).1.split(separator: "\n").joined(separator: ", ")
     #expect(versions == VersionText.packages)
     #expect(try blectl("--version").lines.count == 1)
@@ -178,26 +178,26 @@ import TestSupport
 
   // MARK: Versions of packages
 
-  /// Builds of the scripts come after `scripts/versions`.
-  @Test(arguments: ["release", "test-kernel"]) func buildsHaveTheVersions(_ name: String) throws {
+  /// Builds of the scripts come after `scripts/parts/versions`.
+  @Test(arguments: ["release", "parts/test/kernel"]) func buildsHaveTheVersions(_ name: String) throws {
     let lines = try String(contentsOfFile: Vectors.path("../../scripts/\(name)"), encoding: .utf8).split(separator: "\n")
-    let resolution = try #require(lines.firstIndex(of: "scripts/versions"))
+    let resolution = try #require(lines.firstIndex(of: "scripts/parts/versions"))
     let build = try #require(lines.firstIndex { $0.contains("swift build ") && !$0.hasPrefix("#") })
     #expect(resolution < build)
   }
 
-  /// `scripts/versions` resolves each package that has another version, and no other. The test has a `swift` that only notes its arguments.
+  /// `scripts/parts/versions` resolves each package that has another version, and no other. The test has a `swift` that only notes its arguments.
   @Test func thePackagesAreResolved() throws {
     let manager = FileManager.default
-    for name in ["scripts", "bin"] { try manager.createDirectory(atPath: "\(folder)/\(name)", withIntermediateDirectories: true) }
-    try manager.copyItem(atPath: Vectors.path("../../scripts/versions"), toPath: "\(folder)/scripts/versions")
+    for name in ["scripts/parts", "bin"] { try manager.createDirectory(atPath: "\(folder)/\(name)", withIntermediateDirectories: true) }
+    try manager.copyItem(atPath: Vectors.path("../../scripts/parts/versions"), toPath: "\(folder)/scripts/parts/versions")
     try Data("#!/bin/sh\necho \"$*\" >>calls\n".utf8).write(to: URL(fileURLWithPath: "\(folder)/bin/swift"))
     try manager.setAttributes([.posixPermissions: 0o755], ofItemAtPath: "\(folder)/bin/swift")
     func calls(_ versions: [(Substring, Substring)]) throws -> [Substring] {
       let pins = versions.map { "{\n\"identity\" : \"\($0)\",\n\"state\" : {\n\"version\" : \"\($1)\"\n}\n}" }.joined(separator: ",\n")
       try Data("{\"pins\" : [\n\(pins)\n]}\n".utf8).write(to: URL(fileURLWithPath: "\(folder)/Package.resolved"))
       try Data().write(to: URL(fileURLWithPath: "\(folder)/calls"))
-      let result = try Shell.run("PATH='\(folder)/bin':$PATH '\(folder)/scripts/versions'")
+      let result = try Shell.run("PATH='\(folder)/bin':$PATH '\(folder)/scripts/parts/versions'")
       #expect(result.status == 0 && result.output.isEmpty, "\(result.errors)")
       return try String(contentsOfFile: "\(folder)/calls", encoding: .utf8).split(separator: "\n")
     }

@@ -5,7 +5,7 @@ import TestSupport
 @Suite(.timeLimit(.minutes(15))) struct ForeignValuesTests {
   @Test func characteristicsMeanWhatTheyMeanToAnother() throws {
     let python = try #require(
-      ProcessInfo.processInfo.environment["BLECTL_PYTHON"], "scripts/interop-python prints what BLECTL_PYTHON is to be")
+      ProcessInfo.processInfo.environment["BLECTL_PYTHON"], "scripts/parts/interop-python prints what BLECTL_PYTHON is to be")
     let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("foreign_values.py").path
     var lines = Self.scales()
     // The package does not decode declarations.

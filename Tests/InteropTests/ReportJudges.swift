@@ -6,7 +6,7 @@ enum ReportJudges {
   enum Schema: CaseIterable {
     case jenkins, ant
 
-    /// We may not distribute Jenkins' schema: scripts/interop-python finds it in the source of pytest.
+    /// We may not distribute Jenkins' schema: scripts/parts/interop-python finds it in the source of pytest.
     fileprivate var path: String {
       get throws {
         switch self {

@@ -6,7 +6,7 @@ import TestSupport
 /// Tests against a real Linux Bluetooth kernel in the virtual machine of scripts/vm. They may use its adapters, one test at a time.
 @Suite(
   .serialized, .timeLimit(.minutes(15)),
-  .enabled(if: Guest.isHere, "these run in a virtual machine: scripts/test-kernel"))
+  .enabled(if: Guest.isHere, "these run in a virtual machine: scripts/test kernel"))
 enum KernelTests {}
 
 /// The virtual machine, from inside.
@@ -97,11 +97,11 @@ enum Guest {
     }
   }
 
-  /// Removes the kernel's Bluetooth modules, loads them again, and makes the adapters again as scripts/vm-guest did.
+  /// Removes the kernel's Bluetooth modules, loads them again, and makes the adapters again as scripts/parts/vm/guest did.
   static func reloadModules() throws {
     let environment = ProcessInfo.processInfo.environment
     guard let kernel = environment["VM_KERNEL"], let count = environment["VM_CONTROLLERS"].flatMap({ Int($0) }) else {
-      throw ToolFailed(description: "VM_KERNEL and VM_CONTROLLERS are missing: run scripts/test-kernel")
+      throw ToolFailed(description: "VM_KERNEL and VM_CONTROLLERS are missing: run scripts/test kernel")
     }
     removeLock()
     removeAir()

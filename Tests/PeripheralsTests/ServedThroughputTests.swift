@@ -4,7 +4,7 @@ import TestSupport
 
 /// How fast a served device notifies, beside what the link can carry.
 @Suite(.timeLimit(.minutes(15))) struct ServedThroughputTests {
-  /// A link, the size of each value in bytes, and the bytes per second that scripts/bench-links computes for them.
+  /// A link, the size of each value in bytes, and the bytes per second that scripts/bench links computes for them.
   struct Row: Sendable {
     let phy: String
     let dataLength: Int
@@ -26,7 +26,7 @@ import TestSupport
     }
   }
 
-  /// The rows of scripts/bench-links, separated by spaces. Nil in other runs.
+  /// The rows of scripts/bench links, separated by spaces. Nil in other runs.
   private static let bench = ProcessInfo.processInfo.environment["BLECTL_BENCH_LINKS"]
   private static let seconds = bench == nil ? 3.0 : 20.0
 

@@ -4,7 +4,7 @@ import Foundation
 package final class BumbleAir: Sendable {
   package struct NoPython: Error, CustomStringConvertible {
     package let description =
-      "BLECTL_PYTHON must name a Python with Bumble; run scripts/test, or BLECTL_PYTHON=$(scripts/interop-python)"
+      "BLECTL_PYTHON must name a Python with Bumble; run scripts/test, or BLECTL_PYTHON=$(scripts/parts/interop-python)"
 
     package init() {}
   }

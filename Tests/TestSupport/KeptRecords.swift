@@ -1,6 +1,6 @@
 import Foundation
 
-/// The records of all runs of the program with `--json`, for `scripts/check-records`: one of each shape.
+/// The records of all runs of the program with `--json`, for `scripts/check records`: one of each shape.
 /// `BLECTL_RECORDS` names the folder for them. Without it, nothing is kept.
 final class KeptRecords: @unchecked Sendable {
   static let shared = ProcessInfo.processInfo.environment["BLECTL_RECORDS"].map { KeptRecords(folder: $0) }

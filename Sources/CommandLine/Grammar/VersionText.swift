@@ -3,7 +3,7 @@ import BluetoothLELinux
 
 /// The text of `--version -v`: the version, the commit, and what the build contains.
 enum VersionText {
-  /// The versions of `scripts/versions`, with which `scripts/release` builds.
+  /// The versions of `scripts/parts/versions`, with which `scripts/release` builds.
   static let packages = "swift-argument-parser 1.8.2, swift-collections 1.6.0, swift-system 1.8.1"
 
   /// Returns the text if the words ask for it, otherwise nil.

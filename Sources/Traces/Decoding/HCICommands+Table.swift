@@ -1,4 +1,4 @@
-// Written by scripts/update-hci from Sources/BluetoothLE/HCI/Commands/Commands.txt.
+// Written by scripts/update hci from Sources/BluetoothLE/HCI/Commands/Commands.txt.
 
 /// HCI commands (Vol 4 Part E §7): opcode, name, format of the parameters, format of the return parameters after the status. `?`: not known here.
 enum HCICommandTable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Written by scripts/update-hci from Commands.txt.
+// Written by scripts/update hci from Commands.txt.
 
 /// The scan parameters of one PHY (Vol 4 Part E §7.8.10 and §7.8.64).
 package struct ScanTiming: Sendable, Equatable {
