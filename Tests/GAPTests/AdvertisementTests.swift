@@ -137,7 +137,7 @@ import TestSupport
 
   /// The sentence of blectl for a length that is too large in the words of the vectors.
   private static func inOurWords(_ error: String) -> String {
-    guard let match = error.wholeMatch(of: /structure at offset (\d+) claims (\d+) bytes, (\d+) left/) else { return error }
+    guard let match = error.wholeMatch(of: /structure at offset (\d+) claims (\d+) octets, (\d+) left/) else { return error }
     let left = match.3 == "0" ? "none are" : match.3 == "1" ? "1 is" : "\(match.3) are"
     return "the structure at byte \(match.1) claims \(match.2) byte\(match.2 == "1" ? "" : "s"), but \(left) left"
   }
