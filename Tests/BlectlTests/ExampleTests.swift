@@ -21,7 +21,7 @@ import TestSupport
 
   /// The Python program of the man page reads two devices, and prints the error of a third one.
   @Test func theProgramOfTheManualReadsTwoDevices() throws {
-    let page = try String(contentsOf: ManualTests.root.appendingPathComponent("man/blectl.1"), encoding: .utf8)
+    let page = try String(contentsOf: ManualTests.root.appendingPathComponent("man/blectl-repl.1"), encoding: .utf8)
     let program = String(try #require(page.firstMatch(of: /\n(import json, subprocess\n(?s:.*?))\.Ed\n/)?.1))
       .replacing("'blectl'", with: "'\(Blectl.path)'").replacing("2a00 -t 5'", with: "2a00 -t 5', 'read name:Nobody 2a00 -t 5'")
     let result = try RunningProcess.run(["python3", "-c", program], environment: environment("sim"))

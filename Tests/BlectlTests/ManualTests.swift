@@ -2,7 +2,7 @@ import CommandLine
 import Foundation
 import TestSupport
 
-/// The man page, the help and the README match the program.
+/// The man pages, the help and the README match the program.
 @Suite(.timeLimit(.minutes(15))) struct ManualTests {
   static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
@@ -18,8 +18,18 @@ import TestSupport
     return result
   }
 
+  /// The names of the files of all pages, sorted.
+  static func pages() throws -> [String] {
+    let names = try FileManager.default.contentsOfDirectory(atPath: root.appendingPathComponent("man").path)
+    return names.filter { $0.hasSuffix(".1") || $0.hasSuffix(".5") }.sorted()
+  }
+
+  private static func page(_ name: String) throws -> String {
+    try String(contentsOf: root.appendingPathComponent("man/\(name)"), encoding: .utf8)
+  }
+
   @Test func everyCommandAndOptionIsInTheManual() throws {
-    let page = try String(contentsOf: Self.root.appendingPathComponent("man/blectl.1"), encoding: .utf8)
+    let common = try Self.page("blectl.1")
     let commands = try Self.commands()
     #expect(
       Set(commands.keys) == [
@@ -28,17 +38,13 @@ import TestSupport
         "peripheral", "browse", "run", "decode", "update", "firmware", "gatttool", "doctor", "alias", "config", "pair", "unpair", "bonds",
         "clone", "advertise",
       ])
-    let parts = page.components(separatedBy: "\n.Sh COMMANDS\n")
-    try #require(parts.count == 2)
-    let sections = (parts[1].components(separatedBy: "\n.Sh ").first ?? "").components(separatedBy: ".Ss ")
+    #expect(try Self.pages().filter { $0.hasSuffix(".1") } == (["blectl.1"] + commands.keys.map { "blectl-\($0).1" }).sorted())
     for (command, options) in commands {
-      let section = sections.first { $0.hasPrefix(command + " ") || $0.hasPrefix(command + "\n") }
-      #expect(section != nil, "\(command) is not in the manual")
-      // Options common to several commands come before them.
-      let text = parts[0] + (section ?? "")
+      // The overview has the options of all commands, and the page of a command has its own.
+      let text = common + (try Self.page("blectl-\(command).1"))
       // --stay is accepted but no longer documented.
       for option in options where !["help", "version", "stay"].contains(option) {
-        #expect([" ", "\n"].contains { text.contains("-\(option)\($0)") }, "--\(option) is not in the manual's part on \(command)")
+        #expect([" ", "\n"].contains { text.contains("-\(option)\($0)") }, "--\(option) is not in the manual of \(command)")
       }
     }
   }
@@ -57,12 +63,15 @@ import TestSupport
   }
 
   @Test func everyOptionOfTheManualExists() throws {
-    let page = try String(contentsOf: Self.root.appendingPathComponent("man/blectl.1"), encoding: .utf8)
     // --keep-going is an option of -e and source, which are not commands of the root. The parser does not know the options for records.
     let others: Set<String> = ["version", "help", "keep-going", "csv", "format", "output", "time", "config", "strict"]
-    let known = try Self.commands().values.reduce(into: others) { $0.formUnion($1) }
-    for line in page.split(separator: "\n") where line.hasPrefix(".It Fl") {
-      for match in line.matches(of: /Fl -([a-z-]+)/) { #expect(known.contains(String(match.1)), "--\(match.1) does not exist") }
+    let commands = try Self.commands()
+    let all = commands.values.reduce(into: others) { $0.formUnion($1) }
+    for page in try Self.pages() where page.hasSuffix(".1") {
+      let known = commands[String(page.dropFirst("blectl-".count).dropLast(".1".count))].map { $0.union(others) } ?? all
+      for line in try Self.page(page).split(separator: "\n") where line.hasPrefix(".It Fl") {
+        for match in line.matches(of: /Fl -([a-z-]+)/) { #expect(known.contains(String(match.1)), "\(page): --\(match.1) does not exist") }
+      }
     }
   }
 
@@ -74,7 +83,7 @@ import TestSupport
   }
 
   @Test func thePagesAreWellFormed() throws {
-    for page in ["blectl.1", "blectl-peripheral.5", "blectl-device.5", "blectl-script.5"] {
+    for page in try Self.pages() {
       let path = Self.root.appendingPathComponent("man/\(page)").path
       let result = try Shell.run("man --warnings -E UTF-8 -l -Tutf8 -Z '\(path)' >/dev/null")
       #expect(result.status == 0 && result.errors.isEmpty, "\(page): \(result.errors)")

@@ -63,7 +63,7 @@ import TestSupport
 
   @Test func replacedWordsStayReplaced() throws {
     for (name, text) in try Self.texts() { #expect(Self.findings(text).isEmpty, "\(name): \(Self.findings(text))") }
-    for page in ["blectl.1", "blectl-script.5", "blectl-device.5", "blectl-peripheral.5"] {
+    for page in try ManualTests.pages() {
       let text = try String(contentsOf: ManualTests.root.appendingPathComponent("man/\(page)"), encoding: .utf8)
       for (number, line) in zip(1..., text.components(separatedBy: "\n")) {
         // Keys of files keep their names.
