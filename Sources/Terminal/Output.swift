@@ -49,9 +49,9 @@ package final class Output {
   private var hasNotedOmission = false
   /// The function that receives notes and progress, which then do not go to stderr. Nil writes them to stderr.
   package var onMessage: (@LoopActor (_ text: String, _ isNote: Bool) -> Void)?
-  private nonisolated let streams: StandardStreams
+  nonisolated let streams: StandardStreams
   private nonisolated let colorOut: Bool
-  private nonisolated let colorErr: Bool
+  nonisolated let colorErr: Bool
 
   /// The maximum number of queued bytes for a slow reader.
   package nonisolated static let limit = 1 << 20
@@ -190,7 +190,7 @@ package final class Output {
 
   private func observe(_ build: (inout RecordWriter) -> Void) { onRecord?(RecordWriter.value { complete(&$0, build) }) }
 
-  private func line(of build: (inout RecordWriter) -> Void, isResult: Bool = true) -> [UInt8] {
+  func line(of build: (inout RecordWriter) -> Void, isResult: Bool = true) -> [UInt8] {
     Self.record { complete(&$0, build, isResult: isResult) }
   }
 
@@ -276,177 +276,6 @@ package final class Output {
   nonisolated var paintsPrompt: Bool { outIsTerminal ? colorOut : colorErr }
 
   package nonisolated func paint(_ text: String, _ paint: TerminalStyle) -> String { colorOut ? paint.apply(text) : text }
-
-  // MARK: Messages
-
-  /// Makes all messages name these commands without the program, because the user types them at the prompt of a session.
-  package func showPrompt(for commands: [String: Bool]) { streams.promptCommands = commands }
-
-  // Messages contain user input and file names. Their control characters must not reach the terminal.
-
-  /// Writes a note to stderr, unless the user gave `--quiet`.
-  package func note(_ text: String, hidesIfQuiet: Bool = true) {
-    guard !style.quiet || onMessage != nil || !hidesIfQuiet else { return }
-    let text = DisplayText.visible(text).asMessage(of: style.program).atPrompt(of: style.program, streams.promptCommands)
-    say(text, isNote: true, (colorErr ? TerminalStyle.yellow.apply("note:") : "note:") + folded(" " + text, after: "note:"))
-  }
-
-  /// Writes progress to stderr if stderr is a terminal or the output is verbose.
-  package func status(_ text: String) {
-    guard !style.quiet, errIsTerminal && !style.writesMessagesAsJSON || style.verbosity > 0 else { return }
-    tell(DisplayText.visible(text))
-  }
-
-  package func verbose(_ level: Int, _ text: @autoclosure () -> String) {
-    guard style.verbosity >= level else { return }
-    tell(DisplayText.visible(text()))
-  }
-
-  package func failure(_ text: String) {
-    let name = style.program + ":"
-    let text = DisplayText.visible(text).asMessage(of: style.program).atPrompt(of: style.program, streams.promptCommands)
-    put(message: (colorErr ? TerminalStyle.red.apply(name) : name) + folded(" " + displayText(text), after: name))
-  }
-
-  private func tell(_ text: String) {
-    let folded = folded(text, after: "")
-    say(text, isNote: false, colorErr ? TerminalStyle.dim.apply(folded) : folded)
-  }
-
-  private func folded(_ text: String, after name: String) -> String {
-    guard errIsTerminal, !style.writesMessagesAsJSON else { return text }
-    let columns = TerminalSize(of: STDERR_FILENO).columns
-    return String(Self.fold(name + text, of: style.program, to: columns).dropFirst(name.count))
-  }
-
-  private func say(_ text: String, isNote: Bool, _ plain: String) {
-    if let onMessage { return onMessage(text, isNote) }
-    if let screen = streams.fullScreen { return screen.message(text) }
-    guard style.writesMessagesAsJSON else { return put(message: displayText(plain)) }
-    messageRecord { $0.string("note", text) }
-  }
-
-  /// Writes a JSON record to stderr.
-  package func messageRecord(_ build: (inout RecordWriter) -> Void) {
-    put(message: String(decoding: line(of: build, isResult: false).dropLast(), as: UTF8.self))
-  }
-
-  /// Writes a line to stderr, with control characters made visible.
-  package func message(_ text: String) { put(message: DisplayText.visible(text)) }
-
-  private func put(message text: String) {
-    tellOfLoss()
-    streams.message(text)
-  }
-
-  private func tellOfLoss() {
-    guard streams.lost > 0, streams.err.hasRoom else { return }
-    let count = streams.lost
-    streams.lost = 0
-    note("Lost \(count.counted("message")) here: standard error was not read in time.")
-  }
-
-  // MARK: Progress
-
-  /// Shows `text` on the last line of the terminal until the next message or progress replaces it.
-  /// - Parameter old: The text to replace. Keeps any other text on that line. Nil replaces every text.
-  package func progress(_ text: String, replacing old: String? = nil) {
-    if let old, streams.eraseTransient != nil, streams.transient != old { return }
-    let isFree = streams.err.queued == 0 && streams.err.bottomLine?.isActive != true
-    guard canAnimateErr, isFree, streams.emit("\r\u{1B}[K" + displayText(text)) else { return }
-    (streams.eraseTransient, streams.transient) = ("\r\u{1B}[K", text)
-  }
-
-  package func clearTransient() { streams.clearTransient() }
-
-  /// The callback before the program draws a live view. It detects a stop, during which another program may have used the terminal.
-  package var beforeFrame: (@LoopActor () -> Void)? {
-    get { streams.beforeFrame }
-    set { streams.beforeFrame = newValue }
-  }
-
-  /// The full-screen program that shows the messages itself. Nil if no such program runs.
-  package var fullScreen: FullScreen? {
-    get { streams.fullScreen }
-    set { streams.fullScreen = newValue }
-  }
-
-  package struct FullScreen {
-    let message: @LoopActor (String) -> Void
-    let resumed: @LoopActor () -> Void
-
-    /// Creates a full-screen program.
-    /// - Parameter message: The function that shows messages for stderr.
-    /// - Parameter resumed: The callback when the process continues after a stop.
-    package init(message: @escaping @LoopActor (String) -> Void, resumed: @escaping @LoopActor () -> Void) {
-      self.message = message
-      self.resumed = resumed
-    }
-  }
-
-  /// The live view at the bottom of stdout. Nil without a live view.
-  var live: LiveView? {
-    get { streams.live }
-    set { streams.live = newValue }
-  }
-
-  /// Adapts to a terminal that other programs used while this process was stopped (Ctrl-Z). Later output does not erase earlier lines.
-  package func resumed() {
-    if let screen = streams.fullScreen { return screen.resumed() }
-    live?.forget()
-    streams.eraseTransient = nil
-  }
-
-  /// Starts a new line after the terminal's `^C`. Does nothing if a progress bar or live view will erase the `^C`.
-  package func breakLine() {
-    guard errIsTerminal, streams.eraseTransient == nil, live == nil, streams.fullScreen == nil else { return }
-    _ = streams.emit("\n")
-  }
-}
-
-/// Functions that write output before the event loop runs, such as usage errors and help.
-extension Output {
-  /// The width of the terminal on stderr, in columns. Nil if stderr is not a terminal.
-  package nonisolated static var errorWidth: Int? { width(of: STDERR_FILENO) }
-  /// The width of the terminal on stdout, in columns. Nil if stdout is not a terminal.
-  package nonisolated static var outputWidth: Int? { width(of: STDOUT_FILENO) }
-
-  private nonisolated static func width(of descriptor: Int32) -> Int? {
-    isatty(descriptor) == 1 ? TerminalSize(of: descriptor).columns : nil
-  }
-
-  /// Folds a line between words to a width in columns. A command of `program` after a colon stays on one line, so that users can copy it.
-  package nonisolated static func fold(_ line: String, of program: String, to width: Int) -> String {
-    guard DisplayText.width(line) > width else { return line }
-    let start = line.ranges(of: ": \(program) ").last?.lowerBound ?? line.endIndex
-    let rest = line[start...].dropFirst(2)
-    let end = rest.firstRange(of: ". ")?.lowerBound ?? rest.endIndex
-    let command = rest[..<end].replacing(" ", with: "\u{A0}")
-    let words = line[..<start] + (command.isEmpty ? "" : ": \(command)") + rest[end...]
-    return DisplayText.wrap(String(words), to: width).joined(separator: "\n").replacing("\u{A0}", with: " ")
-  }
-
-  package enum StandardStream: Sendable { case output, error }
-
-  /// Writes a text and blocks until the kernel has accepted it.
-  /// - Returns: False if the write failed.
-  @discardableResult
-  package nonisolated static func writeWaiting(_ stream: StandardStream, _ text: String) -> Bool {
-    let descriptor = stream == .output ? STDOUT_FILENO : STDERR_FILENO
-    var rest = Array(text.utf8)[...]
-    while !rest.isEmpty {
-      let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count >= 0 {
-        rest = rest.dropFirst(count)
-      } else if errno == EAGAIN {
-        var poller = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        _ = unsafe poll(&poller, 1, -1)
-      } else if errno != EINTR {
-        return false
-      }
-    }
-    return true
-  }
 }
 
 /// The user's choice of when to use color. `auto` uses color on a terminal that supports it, unless NO_COLOR is set.
