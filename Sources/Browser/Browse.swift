@@ -29,6 +29,6 @@ package struct Browse: LoopCommand {
     context.level = link.leastSecurity
     // Keep the session here, because its handlers only reference it weakly.
     let session = BrowserSession(context)
-    try await session.run(peer.map { Target(peer: $0, takesFirst: choice.first, demandsOne: choice.unique, link: link) })
+    try await session.run(peer.map { PeerOptions($0, choice, link) })
   }
 }

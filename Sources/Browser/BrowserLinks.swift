@@ -66,15 +66,15 @@ final class BrowserLinks: CommandLinks {
 /// The connection management of the browser, as methods of `BrowserSession`.
 extension BrowserSession {
   /// Connects to a device, or restores a lost connection with its subscriptions. First waits for the end of an earlier attempt.
-  func connect(_ peer: PeerAddress, as target: Target? = nil) {
+  func connect(_ peer: PeerAddress, as who: PeerOptions? = nil) {
     let before = attempts[peer]
     attempts[peer] = spawn { session in
       await before?.value
-      if !Task.isCancelled { await session.connect(peer, target) }
+      if !Task.isCancelled { await session.connect(peer, who) }
     }
   }
 
-  private func connect(_ peer: PeerAddress, _ target: Target?) async {
+  private func connect(_ peer: PeerAddress, _ who: PeerOptions?) async {
     note("Connecting to \(browser.title(of: peer)) …", of: peer)
     do {
       let connection: Connection
@@ -82,7 +82,7 @@ extension BrowserSession {
         try await restore(lost)
         connection = lost
       } else {
-        connection = try await open(peer, target)
+        connection = try await open(peer, who)
       }
       browser.connected(peer, mtu: connection.client.mtu, at: now)
       showSubscriptions(of: peer)
@@ -95,11 +95,11 @@ extension BrowserSession {
     }
   }
 
-  private func open(_ peer: PeerAddress, _ target: Target?) async throws -> Connection {
+  private func open(_ peer: PeerAddress, _ who: PeerOptions?) async throws -> Connection {
     var request = LinkRequest(.address(peer.address, peer.type))
     request.limits = context.step.limits
-    request.limits.retries = target?.retries ?? request.limits.retries
-    request.parameters = target?.requested ?? LinkParameterRequest()
+    request.limits.retries = who?.link.retries ?? request.limits.retries
+    request.parameters = who?.link.requested ?? LinkParameterRequest()
     request.looksUpName = true
     request.security = { [context, selector = request.selector] in
       (nil, context.leastSecurity(context.level, else: context.configuration.options(for: $0, named: $1, selector).level))

@@ -41,7 +41,7 @@ final class BrowserSession {
 
   /// Runs the browser until the user quits or the terminal closes.
   /// - Throws: The error that ended the scan while no device was connected; Failure for an unsuitable terminal; CancellationError.
-  func run(_ target: Target?) async throws {
+  func run(_ who: PeerOptions?) async throws {
     let output = context.output
     let environment = context.configuration.variable
     guard Screen.isPossible(environment: environment) else {
@@ -53,7 +53,7 @@ final class BrowserSession {
     context.session.staysOpen = true
     // Errors of the radio and of aliases are reported before the screen opens.
     let radio = try await context.radio()
-    let selector = if let target { try await context.configuration.resolve(target.peer) } else { nil as PeerSelector? }
+    let selector = if let who { try await context.configuration.resolve(who.peer) } else { nil as PeerSelector? }
     let usesColor = output.paint("x", .bold) != "x"
     guard
       let screen = Screen(isUTF8: isUTF8, usesColor: usesColor, environment: environment, handler: { [weak self] in self?.take($0) })
@@ -75,7 +75,7 @@ final class BrowserSession {
     context.process.onSignal = { [weak self] in self?.closesOverlay(at: $0) ?? false || onSignal?($0) ?? false }
     defer { context.process.onSignal = onSignal }
     for connection in before where connection.isOpen { adopt(connection) }
-    spawn { await $0.listen(radio, selector, target) }
+    spawn { await $0.listen(radio, selector, who) }
     spawn { await $0.followSignals() }
     let outcome: Result<Void, any Error>
     do { outcome = .success(try await ended.value()) } catch { outcome = .failure(error) }
@@ -221,18 +221,18 @@ final class BrowserSession {
   // MARK: Scanning
 
   /// Searches for the device of the command line, if any, and connects. Then scans until the task is canceled.
-  private func listen(_ radio: any Central, _ selector: PeerSelector?, _ target: Target?) async {
-    if let selector, let target {
+  private func listen(_ radio: any Central, _ selector: PeerSelector?, _ who: PeerOptions?) async {
+    if let selector, let who {
       note("Looking for \(selector) …")
       do {
-        let limit = target.waits ? context.step.waitLimit : context.step.searchLimit
-        var search = PeerSearch(selector, takesFirst: target.takesFirst, demandsOne: target.demandsOne, limit: limit)
-        search.isUrgent = target.waits
+        let limit = who.link.wait ? context.step.waitLimit : context.step.searchLimit
+        var search = PeerSearch(selector, takesFirst: who.choice.first, demandsOne: who.choice.unique, limit: limit)
+        search.isUrgent = who.link.wait
         let match = try await context.session.find(search, BrowserLinks(self).reporter)
         browser.devices.connecting(match.peer, name: match.name)
         browser.select(match.peer)
         browser.pane = .tree
-        connect(match.peer, as: target)
+        connect(match.peer, as: who)
       } catch { problem(error) }
     }
     while !Task.isCancelled {

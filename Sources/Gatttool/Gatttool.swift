@@ -14,8 +14,9 @@ package struct Gatttool: LoopCommand {
     "blectl gatttool -i sim -b C0:FF:EE:00:00:07 --char-read -a 0x0011",
     "blectl gatttool -i sim -b D1:00:00:00:00:10 -t random --primary",
   ]
-  package static let traits = CommandTraits(runsInSessions: false, isRecordable: false)
-  package static let unusedOptions = ["--json", "--quiet", "--verbose", "--color", "--record", "--timeout"]
+  package static let traits = CommandTraits(
+    unusedOptions: ["--json", "--quiet", "--verbose", "--color", "--record", "--timeout"], usesNames: false, runsInSessions: false,
+    isRecordable: false)
 
   @Argument(
     parsing: .captureForPassthrough, help: ArgumentHelp("Options of gatttool", valueName: "option"),
@@ -40,7 +41,6 @@ package struct Gatttool: LoopCommand {
       return CommandShape.Option(names: names, hint: entry.help, value: entry.kind == .flag ? nil : value, isRepeating: false)
     }, takesPlainAddresses: true)
 
-  package var usesNames: Bool { false }
   /// Whether the options name a procedure or the interactive mode. If false, gatttool only prints its usage.
   package var usesAdapter: Bool { (try? GatttoolOptions(words)).map { $0.flags.contains(.interactive) || $0.procedure != nil } ?? false }
 

@@ -16,36 +16,14 @@ enum Main {
       CompletionRequest(CommandLine.arguments)?.run(commands, environment)
       ThisProcess.exit(0)
     }
-    let arguments = Arguments.commandFirst(Arguments.orSession(Array(CommandLine.arguments.dropFirst()), commands), commands)
-    let command: any ParsableCommand
+    let arguments = commands.arranged(Array(CommandLine.arguments.dropFirst()))
     do {
       try Arguments.refuseBytes()
-      if let gatttool = try Gatttool.command(of: CommandLine.arguments, commands) {
-        command = gatttool
-      } else {
-        try Arguments.refuseRepeated(arguments, commands)
-        if let named = try commands.namedCommand(from: arguments) {
-          ThisProcess.exit(Program.run(named, commands, environment: environment))
-        }
-        command = try commands.command(from: arguments)
-      }
+      let command = try Gatttool.command(of: CommandLine.arguments, commands) ?? commands.command(from: arguments)
+      ThisProcess.exit(Program.run(command, commands, environment: environment))
     } catch {
       Capabilities.drop()
       ThisProcess.exit(Program.reportUsage(error, arguments: arguments, commands))
-    }
-    guard let command = command as? any LoopCommand else { ThisProcess.exit(help(command, arguments)) }
-    ThisProcess.exit(Program.run(command, commands, environment: environment))
-  }
-
-  /// Runs a command that needs no event loop, such as `help`, and returns the exit code.
-  private static func help(_ command: any ParsableCommand, _ arguments: [String]) -> Int32 {
-    Capabilities.drop()
-    var command = command
-    do {
-      try command.run()
-      return 0
-    } catch {
-      return Program.reportUsage(error, arguments: arguments, commands)
     }
   }
 }

@@ -32,7 +32,7 @@ import TestSupport
 
     /// Runs a command line. - Returns: Its exit code and all its output.
     func run(_ words: String..., owner: UserNumber, variables: [String: String] = [:]) async throws -> (status: Int32, text: String) {
-      let command = try #require(try Blectl.commands.command(from: words) as? any LoopCommand)
+      let command = try Blectl.commands.command(from: words)
       var ends: [Int32] = [-1, -1]
       _ = unsafe pipe(&ends)
       for end in ends { _ = fcntl(end, F_SETFL, O_NONBLOCK) }

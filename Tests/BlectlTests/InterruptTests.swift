@@ -49,7 +49,7 @@ import Traces
     let trace = TemporaryPath()
     let arguments = words.map { $0 == "FILE" ? file : $0 } + ["--json", "--trace", trace.path]
     try await onLoop {
-      let command = try #require(try Blectl.commands.command(from: arguments) as? any LoopCommand)
+      let command = try Blectl.commands.command(from: arguments)
       let configuration = Configuration(environment: ["BLECTL_ADAPTER": "sim"])
       let (out, errors, state) = (Pipe(), Pipe(), State())
       out.fill()

@@ -20,7 +20,7 @@ package struct Context {
   package let links: any CommandLinks
   /// The observer of the command. Nil if neither a recorder nor a script needs the results.
   package let observer: (any CommandObserver)?
-  /// The value of `--level` of the browser, which has no `Target` for most devices. Nil without the option.
+  /// The value of `--level` of the browser, which has no options for most devices. Nil without the option.
   package var level: SecurityLevel?
   let pairings = PairingAttempts()
 
@@ -113,10 +113,10 @@ package struct Context {
   ///   - wish: The pairing that `body` starts. Nil for another command.
   ///   - restoring: Whether to restore a lost connection of the session.
   package func withPeer<T: Sendable>(
-    _ target: Target, exchangingMTU: Bool = true, isRepeatable: Bool = false, restoring: Bool = false, pairing wish: PairingWish? = nil,
+    _ who: PeerOptions, exchangingMTU: Bool = true, isRepeatable: Bool = false, restoring: Bool = false, pairing wish: PairingWish? = nil,
     _ body: @escaping @LoopActor (Connection) async throws -> T
   ) async throws -> T {
-    var request = try await request(target, exchangingMTU: exchangingMTU)
+    var request = try await request(who, exchangingMTU: exchangingMTU)
     request.restores = restoring
     if let wish { request.security = { _, _ in (wish, .unencrypted) } }
     return try await links.withLink(request, isRepeatable: isRepeatable, body)
@@ -124,29 +124,29 @@ package struct Context {
 
   /// Creates the request for a connection from the options of a command.
   /// - Throws: `Failure` for a PEER that names no device.
-  package func request(_ target: Target, exchangingMTU: Bool = true) async throws -> LinkRequest {
-    let isCurrent = target.peer == .current
+  package func request(_ who: PeerOptions, exchangingMTU: Bool = true) async throws -> LinkRequest {
+    let isCurrent = who.peer == .current
     let current = isCurrent ? links.currentDevice : nil
-    let selector = if let current { current } else { try await configuration.resolve(target.peer) }
+    let selector = if let current { current } else { try await configuration.resolve(who.peer) }
     var request = LinkRequest(selector)
     request.connects = !isCurrent
-    request.takesFirst = target.takesFirst
-    request.demandsOne = target.demandsOne
-    request.waits = target.waits
-    request.patience = target.waits ? step.waitLimit : step.searchLimit
+    request.takesFirst = who.choice.first
+    request.demandsOne = who.choice.unique
+    request.waits = who.link.wait
+    request.patience = who.link.wait ? step.waitLimit : step.searchLimit
     request.limits = step.limits
-    request.limits.retries = target.retries ?? configuration.defaults.general.retries ?? request.limits.retries
-    request.parameters = target.requested
+    request.limits.retries = who.link.retries ?? configuration.defaults.general.retries ?? request.limits.retries
+    request.parameters = who.link.requested
     request.defaults = { [configuration] in configuration.options(for: $0, named: $1, selector).parameters }
     request.exchangesMTU = exchangingMTU
-    let wish = target.pairs || links.pairs ? try PairingOptions.usualWish(self) : nil
+    let wish = who.link.pair || links.pairs ? try PairingOptions.usualWish(self) : nil
     request.security = { [self] in
       let options = configuration.options(for: $0, named: $1, selector)
       let ownWish = try wish ?? (options.pairs ? PairingOptions.usualWish(self) : nil)
-      return (ownWish, leastSecurity(target.level, else: options.level))
+      return (ownWish, leastSecurity(who.link.leastSecurity, else: options.level))
     }
     // Looking up the name is too slow for one command with an address.
-    if case .selector = target.peer { request.looksUpName = isInSession } else { request.looksUpName = true }
+    if case .selector = who.peer { request.looksUpName = isInSession } else { request.looksUpName = true }
     return request
   }
 }

@@ -13,7 +13,7 @@ package struct NotificationRecord {
   ///   - memory: The known attributes of the device.
   ///   - isRead: Whether blectl has read the value. False for a notification or indication.
   package init(
-    _ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat = .auto, from connection: Connection, _ memory: CompletionMemory,
+    _ event: ValueEvent, _ uuid: UUID?, _ format: ValueFormat = .auto, from connection: Connection, _ memory: DeviceMemory,
     isRead: Bool = false
   ) {
     (self.event, self.format, self.connection, self.isRead) = (event, format, connection, isRead)

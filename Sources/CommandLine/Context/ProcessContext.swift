@@ -14,7 +14,7 @@ package final class ProcessContext {
   package private(set) lazy var session = Session { [unowned self] in try await openAdapter() }
   package var bonds: BondStore { BondStore(folder: configuration.bondsPath) }
   package let questions = OpenQuestions()
-  package private(set) lazy var memory = CompletionMemory(configuration) { [unowned self] in try adapter() }
+  package private(set) lazy var memory = DeviceMemory(configuration) { [unowned self] in try adapter() }
   /// The devices whose services a recording contains. Nil if the adapter is not a recording.
   package private(set) var discoverable: Set<PeerAddress>?
   private var trace: TraceFile?
@@ -60,7 +60,7 @@ package final class ProcessContext {
     session.withholding = nil
     return prepare(
       try await adapter().open(
-        tap: try await openTrace(), isStrict: options.records.strict, in: air, bonds: bonds, note: { [output] in output.note($0) },
+        tap: try await openTrace(), isStrict: options.strict, in: air, bonds: bonds, note: { [output] in output.note($0) },
         discovered: { discoverable = $0 }, connected: { session.withholding = withholding(from: $0) }))
   }
 
@@ -179,8 +179,8 @@ package final class ProcessContext {
     command.name(&files)
     files.writes(tracesToOutput ? nil : options.trace, as: "--trace")
     files.writes(options.record, as: "--record")
-    files.writes(options.records.output == "-" ? nil : options.records.output, as: "--output")
-    if options.records.strict {
+    files.writes(options.output == "-" ? nil : options.output, as: "--output")
+    if options.strict {
       guard case .replay? = try? adapter() else { throw Failure(.usage, "--strict needs a recording: -i replay:TRACE.") }
     }
     switch try? adapter() {

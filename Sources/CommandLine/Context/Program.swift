@@ -5,7 +5,7 @@ import Scripts
 package enum Program {
   package static func run(_ command: any LoopCommand, _ commands: CommandSet, environment: [String: String]) -> Int32 {
     var command = command
-    var configuration = Configuration(environment: environment, adapter: command.process.adapter, file: command.process.records.config)
+    var configuration = Configuration(environment: environment, adapter: command.process.adapter, file: command.process.config)
     if command.usesConfiguration {
       configuration.readDefaults(isShared: command.isShared)
       command.process.take(
@@ -28,7 +28,7 @@ package enum Program {
         arguments: [command.commandName] + (command.process.json ? ["--json"] : []), commands)
     }
     let clock = environment["BLECTL_CLOCK"]
-    if !command.isTimeReal {
+    if !command.traits.isTimeReal {
       switch adapter {
       case .simulation where clock == "virtual": EventLoop.shared.useVirtualTime()
       // A recording contains no device that needs real time.
@@ -40,7 +40,7 @@ package enum Program {
       // Standard output carries the trace only.
       let output = Output(command.outputStyle, out: command.process.trace == "-" ? 2 : 1, environment: configuration.variable)
       let context = ProcessContext(command.process, output, configuration, commands)
-      guard let path = command.process.records.output, path != "-" else { return await run(command, context) }
+      guard let path = command.process.output, path != "-" else { return await run(command, context) }
       do {
         try context.checkFiles(of: command)
         let file = try OutputFile.open(path)

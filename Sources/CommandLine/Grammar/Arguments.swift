@@ -4,15 +4,13 @@ import BluetoothLELinux
 package enum Arguments {
   /// Moves global options after the command's name, and a negative value to the end. For example, `-i sim --json scan --count 1` becomes
   /// `scan -i sim --json --count 1`.
-  package static func commandFirst(_ arguments: [String], _ commands: CommandSet) -> [String] {
-    commandFirst(arguments, commands) { commands.type(named: $0) }
-  }
-
-  /// Moves global options after the command's name, and a negative value to the end. `type` returns the command with a name, or nil.
-  static func commandFirst(_ arguments: [String], _ commands: CommandSet, type: (String) -> (any LoopCommand.Type)?) -> [String] {
+  /// - Parameter type: Returns the command with a name, or nil. Without the parameter, these are the commands of the command line.
+  package static func commandFirst(
+    _ arguments: [String], _ commands: CommandSet, type: ((String) -> (any LoopCommand.Type)?)? = nil
+  ) -> [String] {
     let (leading, rest) = leading(arguments, commands)
     guard let command = rest.first, !leading.contains(where: ofRoot.contains) else { return arguments }
-    return [command] + valueLast(leading + rest.dropFirst()) { type(command) }
+    return [command] + valueLast(leading + rest.dropFirst()) { (type ?? commands.type)(command) }
   }
 
   /// Replaces `--help` by `-h`, the only name that the parser of a command knows.
@@ -36,27 +34,6 @@ package enum Arguments {
       }
     }
     return (leading, rest)
-  }
-
-  /// Adds the name of the session's command, `repl`, if the words name no command and the program runs on a terminal.
-  package static func orSession(_ arguments: [String], _ commands: CommandSet) -> [String] {
-    guard StandardInput.isTerminal, StandardInput.outputIsTerminal, withoutCommand(arguments) else { return arguments }
-    return [commands.standard.commandName] + arguments
-  }
-
-  /// Returns whether the words are only global options and their values.
-  private static func withoutCommand(_ arguments: [String]) -> Bool {
-    var rest = arguments[...]
-    while let word = rest.popFirst() {
-      if ProcessOptions.namesWithValue.contains(word) {
-        rest = rest.dropFirst()
-      } else if !ProcessOptions.flags.contains(word), !ProcessOptions.namesWithValue.contains(where: { word.hasPrefix($0 + "=") }),
-        word.first != "-" || !word.dropFirst().allSatisfy({ "qv".contains($0) })
-      {
-        return false
-      }
-    }
-    return true
   }
 
   /// Moves a negative value to the end. For example, `PEER ATTR -5 --as i8` becomes `PEER ATTR --as i8 -- -5`. Calls `type` only if a word
@@ -85,18 +62,14 @@ package enum Arguments {
       "Argument \(index), \(DisplayText.quote(CommandLine.arguments[index])), is not UTF-8. Give bytes in hex, or as @FILE.")
   }
 
-  /// Refuses a repeated option that takes only one value.
+  /// Refuses a repeated option that takes only one value, and an unquoted template. Describes the command only if an option occurs twice.
   /// - Throws: `ValidationError` that names the option.
-  package static func refuseRepeated(_ arguments: [String], _ commands: CommandSet) throws {
-    let option = commands.option.commandName
-    if arguments.first == option, arguments.dropFirst().prefix(while: { $0 != "--" }).contains(option) {
-      throw ValidationError("-e is given twice. Put ; between the commands, as in -e 'read 2a19; read 2a00'.")
+  static func refuseRepeated(_ arguments: [String], of command: any LoopCommand.Type) throws {
+    if let index = arguments.firstIndex(of: "--format"), case let words = arguments[(index + 1)...],
+      case let template = words.prefix(1) + words.dropFirst().prefix(while: { $0.hasPrefix("{") && $0.hasSuffix("}") }), template.count > 1
+    {
+      throw ValidationError("Quote the template: --format \(ShellWords.quoteForShell(template.joined(separator: " ")))")
     }
-    try refuseRepeated(arguments) { commands.type(named: arguments.first ?? "") }
-  }
-
-  /// Refuses a repeated option that takes only one value. Calls `type` for the command only if an option name occurs twice.
-  package static func refuseRepeated(_ arguments: [String], of type: () -> (any LoopCommand.Type)?) throws {
     // An array, because the first use of a set costs more than searching a few words.
     var seen: [String] = []
     var twice: [String] = []
@@ -104,7 +77,7 @@ package enum Arguments {
       let name = long(word.hasPrefix("--") ? String(word.prefix { $0 != "=" }) : String(word.prefix(2)))
       if seen.contains(name) { twice.append(name) } else { seen.append(name) }
     }
-    guard !twice.isEmpty, let command = type() else { return }
+    guard !twice.isEmpty else { return }
     let options = CommandDescription(of: command).options.filter { $0.takesValue && !$0.isRepeating }
     if let repeated = twice.first(where: { name in options.contains { $0.longName == name } }) {
       throw ValidationError("\(repeated) is given twice. It takes one value.")

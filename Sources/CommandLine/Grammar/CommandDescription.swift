@@ -30,9 +30,9 @@ package struct CommandDescription {
   package init(of command: any ParsableArguments.Type) {
     let dump = command.parserDescription
     let declared = if case .array(let items)? = dump?["arguments"]?.kind { items.map(Self.argument) } else { [Argument]() }
-    let printsRecords = (command as? any LoopCommand.Type)?.traits.printsRecords ?? false
-    let isCommand = command is any LoopCommand.Type
-    arguments = declared + (printsRecords ? RecordOptions.arguments : []) + (isCommand ? RecordOptions.common : [])
+    // The parser knows the options for records in every command.
+    let isWithout = (command as? any LoopCommand.Type).map { !$0.traits.printsRecords } ?? false
+    arguments = declared.filter { !isWithout || !$0.isOfRecords }
   }
 
   var options: [Argument] { arguments.filter { !$0.names.isEmpty } }

@@ -1,3 +1,5 @@
+import BluetoothLELinux
+
 /// The list of blectl's commands, which parses command lines.
 package struct CommandSet: Sendable {
   /// The root command, which parses `--help`, `--version` and the options for completion scripts.
@@ -38,25 +40,37 @@ package struct CommandSet: Sendable {
 
   // MARK: Parsing
 
-  /// Parses the words of the command line, which start with the command's name.
-  package func command(from arguments: [String]) throws -> any ParsableCommand {
-    if let command = try namedCommand(from: arguments) { return command }
-    var words = Array(arguments.dropFirst())
-    Arguments.shortenHelp(&words)
-    _ = try RecordOptions(taking: &words, printsRecords: arguments.first.flatMap { type(named: $0) }?.traits.printsRecords ?? false)
-    if arguments.first == option.commandName { return try option.parseAsRoot(words) }
-    if let wrong = unknownCommand(in: arguments) { throw wrong }
-    return try root.parseAsRoot(arguments.prefix(1) + words)
+  /// Returns the words in the parser's order: the command's name, which is `repl` for only global options on a terminal, then the others.
+  package func arranged(_ typed: [String]) -> [String] {
+    let isBare = StandardInput.isTerminal && StandardInput.outputIsTerminal && !Self.asksRoot(typed) && wrongOption(in: typed) == nil
+    return Arguments.commandFirst(isBare ? [standard.commandName] + typed : typed, self)
   }
 
-  /// Parses the words of the command line without the root command. Nil for help, version, completion and errors.
-  /// - Throws: `ValidationError` if the command's own check fails.
-  package func namedCommand(from arguments: [String]) throws -> (any LoopCommand)? {
-    guard let name = arguments.first, let named = type(named: name),
-      let command = (try? named.command(from: Array(arguments.dropFirst()))) ?? nil
-    else { return nil }
-    try command.check(arguments, self, isSession: false)
-    return command
+  private static func asksRoot(_ words: [String], beyondHelp: Bool = false) -> Bool {
+    words.prefix { $0 != "--" }.contains { word in
+      Arguments.ofRoot.contains { (word == $0 || word.hasPrefix($0 + "=")) && !(beyondHelp && ["--help", "-h"].contains(word)) }
+    }
+  }
+
+  /// Parses the words of the command line in the order of `arranged`.
+  /// - Throws: The error of the parser or of a check, also for help and the version.
+  package func command(from arguments: [String]) throws -> any LoopCommand {
+    let isOption = arguments.first == option.commandName
+    if isOption, arguments.dropFirst().prefix(while: { $0 != "--" }).contains(option.commandName) {
+      throw ValidationError("-e is given twice. Put ; between the commands, as in -e 'read 2a19; read 2a00'.")
+    }
+    var words = Array(arguments.dropFirst())
+    if let type = arguments.first.flatMap({ type(named: $0) }), isOption || !Self.asksRoot(words, beyondHelp: true),
+      let command = try type.command(from: words)
+    {
+      try command.check(arguments, self, isSession: false)
+      return command
+    }
+    if let wrong = unknownCommand(in: arguments) { throw wrong }
+    Arguments.shortenHelp(&words)
+    var other = try root.parseAsRoot(arguments.prefix(1) + words)
+    try other.run()
+    throw missingCommand
   }
 
   // MARK: Mistakes
@@ -94,7 +108,7 @@ package struct CommandSet: Sendable {
       }
       return misplacedOption(in: Array(CommandLine.arguments.dropFirst())) ?? noCommand(first, Array(arguments.dropFirst()))
     }
-    if arguments.contains(where: { word in Arguments.ofRoot.contains { word == $0 || word.hasPrefix($0 + "=") } }) { return nil }
+    if Self.asksRoot(arguments) { return nil }
     return wrongOption(in: arguments) ?? missingCommand
   }
 

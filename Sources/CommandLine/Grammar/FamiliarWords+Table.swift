@@ -48,6 +48,7 @@ enum FamiliarWords {
     "uuid": "a UUID or a name, as in 180d or heart_rate", "file": "the name of a file", "peer": PeerOptions.sentence, "glob": "a pattern",
     "[address=]hex": "32 hex digits, perhaps after ADDRESS=", "attr[=hex]": "ATTRIBUTE or ATTRIBUTE=HEX", "attr=hex": "ATTRIBUTE=HEX",
     "id[:hex]": "a company, perhaps with the first bytes of its data, as in 0305:01", "tag": "a tag", "ad": "hex",
+    "template": "a value",
     "uuid/major/minor[/power]": "UUID/MAJOR/MINOR, perhaps with /POWER in dBm",
     "rule": "a rule, as in mfg:0x0305@-6:le",
   ]

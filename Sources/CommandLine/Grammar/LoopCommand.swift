@@ -5,68 +5,55 @@
 @_exported public import Terminal
 
 /// A command of blectl, which runs on the event loop. Each command must state its `commandName`, because deriving a name slows the start.
-package protocol LoopCommand: ParsableCommand, Sendable {
+package protocol LoopCommand: DescribedCommand, ScriptedCommand, Sendable {
   var process: ProcessOptions { get set }
-  /// Whether the command shows or takes names of UUIDs or companies.
-  var usesNames: Bool { get }
-  /// Whether the command uses real time even with the simulator.
-  var isTimeReal: Bool { get }
-  /// Whether the command reads the configuration file for the defaults of options.
-  var usesConfiguration: Bool { get }
-  /// Whether the command shows a mistake in the configuration file, and runs nevertheless.
-  var showsProblems: Bool { get }
   /// Whether the results concern others, as those of a script. Such a command ignores the user's personal defaults.
   var isShared: Bool { get }
   /// Whether the command may open the adapter. If false, blectl drops its capabilities before the command runs.
   var usesAdapter: Bool { get }
+  /// The fields of the command's records, for `--csv`, `--format`, `--output` and `--time`. Nil if the command takes none of these options.
+  var recordFields: RecordFields? { get }
+  /// The PEER and the options for the connection. Nil for a command that takes no PEER.
+  var peerOptions: PeerOptions? { get }
+  /// Whether the command means the current device of a session.
+  var isAboutCurrent: Bool { get }
+  /// Replaces the PEER of the command. Does nothing in a command that takes no PEER.
+  mutating func use(_ device: PeerArgument)
+  /// Applies the defaults of a session to the options that the user omitted.
+  mutating func take(_ defaults: ShellSettings)
   /// Adds the files that the command's own options and arguments name.
   @LoopActor func name(_ files: inout CommandFiles)
+  /// Checks rules that depend on the typed words or on the other commands.
+  /// - Throws: `ValidationError` for a violated rule.
+  func check(_ words: [String], _ commands: CommandSet, isSession: Bool) throws
   @LoopActor func run(in context: Context) async throws
+}
 
-  // MARK: End
+/// What a command says of itself, before anyone runs it.
+package protocol DescribedCommand: ParsableCommand {
+  static var traits: CommandTraits { get }
+  /// Whether the command takes a PEER, which defaults to the current device in a session.
+  static var takesPeer: Bool { get }
+  /// The arguments and options for completion. Nil to derive them from the command's declaration.
+  static var ownShape: CommandShape? { get }
+  /// The examples at the end of the help. A test runs each on the simulator.
+  static var examples: [String] { get }
+  /// The global options that have no effect on this command. Its help omits them.
+  static var unusedOptions: [String] { get }
+  /// Returns a sentence for the user about a mistake in the command's words. Nil to use the general sentence about this kind of mistake.
+  static func advice(on mistake: ParserMistake.Kind, in words: [String]) -> String?
+  /// Explains a wrong value of the command's own option or argument. Nil if the command has no explanation.
+  static func hint(_ value: String, for place: String) -> String?
+}
 
+/// What scripts, their recorder and the input of a session need to know of a command.
+package protocol ScriptedCommand {
   /// Whether the command runs until the user stops it. If true, a script refuses the command.
   var runsUntilStopped: Bool { get }
   /// Whether the command ends by itself. At the end of its input, a session stops a command without a time limit.
   var hasTimeLimit: Bool { get }
   /// The failure to report if the end of the session's input stops the command. Nil if the end of the input is not an error.
   var failureAtInputEnd: Failure? { get }
-
-  // MARK: Words
-
-  static var traits: CommandTraits { get }
-  /// Whether the command takes a PEER, which defaults to the current device in a session.
-  static var takesPeer: Bool { get }
-  /// The PEER and the options for the connection. Nil for a command that takes no PEER.
-  var peerOptions: PeerOptions? { get }
-  /// Whether the command means the current device of a session.
-  var isAboutCurrent: Bool { get }
-  /// The arguments and options for completion. Nil to derive them from the command's declaration.
-  static var ownShape: CommandShape? { get }
-  /// Replaces the PEER of the command. Does nothing in a command that takes no PEER.
-  mutating func use(_ device: PeerArgument)
-  /// Applies the defaults of a session to the options that the user omitted.
-  mutating func take(_ defaults: ShellSettings)
-  /// The examples at the end of the help. A test runs each on the simulator.
-  static var examples: [String] { get }
-  /// The PEER that a flag gives another meaning, by the flag's name, as the help shows it.
-  static var flagArguments: [String: String] { get }
-  /// The options that only `--help` shows, so that `-h` fits on a screen.
-  static var rareOptions: [String] { get }
-  /// The global options that have no effect on this command. Its help omits them.
-  static var unusedOptions: [String] { get }
-  /// The fields of the command's records, for `--csv`, `--format`, `--output` and `--time`. Nil if the command takes none of these options.
-  var recordFields: RecordFields? { get }
-  /// Checks rules that depend on the typed words or on the other commands.
-  /// - Throws: `ValidationError` for a violated rule.
-  func check(_ words: [String], _ commands: CommandSet, isSession: Bool) throws
-  /// Returns a sentence for the user about a mistake in the command's words. Nil to use the general sentence about this kind of mistake.
-  static func advice(on mistake: ParserMistake.Kind, in words: [String]) -> String?
-  /// Explains a wrong value of the command's own option or argument. Nil if the command has no explanation.
-  static func hint(_ value: String, for place: String) -> String?
-
-  // MARK: Scripts
-
   /// Checks the command before a script runs, for errors that would occur when the command runs.
   /// - Throws: `Failure` or `SelectorError` for an invalid argument.
   func checkForScript() throws
@@ -85,38 +72,26 @@ package protocol LoopCommand: ParsableCommand, Sendable {
   mutating func placeFile(_ path: (_ file: String, ScriptFile) -> String)
 }
 
-extension LoopCommand {
-  package var step: StepOptions { process.step }
-  package var usesNames: Bool { true }
-  package var isTimeReal: Bool { false }
-  package var usesConfiguration: Bool { !Self.unusedOptions.contains("--adapter") }
-  package var showsProblems: Bool { false }
-  package var isShared: Bool { false }
-  package var usesAdapter: Bool { true }
-  @LoopActor package func name(_ files: inout CommandFiles) {}
+extension DescribedCommand {
+  package static var traits: CommandTraits { CommandTraits() }
+  package static var takesPeer: Bool { false }
+  package static var ownShape: CommandShape? { nil }
+  package static var examples: [String] { [] }
+  package static var unusedOptions: [String] { traits.unusedOptions }
+  package static func advice(on mistake: ParserMistake.Kind, in words: [String]) -> String? { nil }
+  package static func hint(_ value: String, for place: String) -> String? { nil }
+}
 
+extension ScriptedCommand {
   package var runsUntilStopped: Bool { false }
   package var hasTimeLimit: Bool { !runsUntilStopped }
   package var failureAtInputEnd: Failure? { nil }
-
-  package static var traits: CommandTraits { CommandTraits() }
-  package static var takesPeer: Bool { false }
-  package var peerOptions: PeerOptions? { nil }
-  package var isAboutCurrent: Bool { peerOptions?.peer == .current }
-  package mutating func use(_ device: PeerArgument) {}
-  package mutating func take(_ defaults: ShellSettings) { takeTimeout(defaults) }
-  package static var ownShape: CommandShape? { nil }
-  package static var examples: [String] { [] }
-  package static var flagArguments: [String: String] { [:] }
-  package static var rareOptions: [String] { [] }
-  package static var unusedOptions: [String] { [] }
-  package var recordFields: RecordFields? { nil }
-  package func check(_ words: [String], _ commands: CommandSet, isSession: Bool) throws {}
-  package static func advice(on mistake: ParserMistake.Kind, in words: [String]) -> String? { nil }
-  package static func hint(_ value: String, for place: String) -> String? { nil }
-
   package func checkForScript() throws {}
   package var attributesInScript: [String] { [] }
+  package var awaitedAttribute: String? { nil }
+  package var limitInScript: Duration? { nil }
+  package var deviceCall: DeviceCall? { nil }
+  package mutating func placeFile(_ path: (_ file: String, ScriptFile) -> String) {}
 
   /// Checks the command as `checkForScript` does, and its attributes. They must be complete. Only a text in quotes may be a user
   /// description (2901), which only the device knows, so that the check finds mistakes in other names.
@@ -127,13 +102,24 @@ extension LoopCommand {
     }
     try checkForScript()
   }
+}
 
-  package var recordedForm: RecordedForm { RecordedForm() }
+extension LoopCommand {
+  package var step: StepOptions { process.step }
+  /// Whether the command reads the configuration file for the defaults of options.
+  package var usesConfiguration: Bool { !Self.unusedOptions.contains("--adapter") }
+  package var isShared: Bool { false }
+  package var usesAdapter: Bool { true }
+  package var recordFields: RecordFields? { nil }
+  package var peerOptions: PeerOptions? { nil }
+  package var isAboutCurrent: Bool { peerOptions?.peer == .current }
+  package mutating func use(_ device: PeerArgument) {}
+  package mutating func take(_ defaults: ShellSettings) { takeTimeout(defaults) }
+  @LoopActor package func name(_ files: inout CommandFiles) {}
+  package func check(_ words: [String], _ commands: CommandSet, isSession: Bool) throws {}
+
+  package var recordedForm: RecordedForm { RecordedForm(isLeftOut: traits.isLeftOut) }
   package var recordedDevice: PeerArgument? { peerOptions?.peer }
-  package var awaitedAttribute: String? { nil }
-  package var limitInScript: Duration? { nil }
-  package var deviceCall: DeviceCall? { nil }
-  package mutating func placeFile(_ path: (_ file: String, ScriptFile) -> String) {}
 
   fileprivate mutating func takeTimeout(_ defaults: ShellSettings) {
     guard let timeout = defaults.timeout, process.timeout == nil, !Self.unusedOptions.contains("--timeout") else { return }
@@ -148,19 +134,16 @@ extension LoopCommand {
 
   /// Parses the words after the command's name. Nil for a built-in command of the parser, such as help.
   /// - Parameter index: The index in `arguments` at which to insert the session's current device as PEER. Nil to insert none.
-  package static func command(from arguments: [String], currentDeviceAt index: Int? = nil) throws -> (any LoopCommand)? {
+  package static func command(from arguments: [String], currentDeviceAt index: Int? = nil) throws -> Self? {
     var arguments = arguments
     // The parser cannot omit an argument before others.
     if let index { arguments.insert("\(PeerArgument.current)", at: index) }
     Arguments.shortenHelp(&arguments)
-    let records = try RecordOptions(taking: &arguments, printsRecords: traits.printsRecords)
-    let parsed = try parseAsRoot(arguments)
+    try Arguments.refuseRepeated(arguments, of: self)
     // The cast to Self is fast. A check for protocol conformance takes 2 % of the startup time.
-    if var own = parsed as? Self {
-      own.process.records = records
-      return own
-    }
-    return parsed as? any LoopCommand
+    let parsed = try parseAsRoot(arguments) as? Self
+    try parsed?.process.checkRecordOptions(printsRecords: traits.printsRecords)
+    return parsed
   }
 }
 
@@ -195,8 +178,6 @@ extension ValueCommand {
 
 /// The properties of a command, regardless of its arguments.
 package struct CommandTraits: Sendable {
-  // MARK: Words
-
   /// Whether the command's last argument is a VALUE, which may start with a minus sign or look like a PEER.
   var takesValue = false
   var attributeUse = CommandShape.AttributeUse.any
@@ -204,6 +185,18 @@ package struct CommandTraits: Sendable {
   var printsRecords = false
   /// The positional arguments for completion. Nil to derive them from the command's declaration.
   var completedWords: [CommandShape.Word]?
+  /// The global options that have no effect on this command. Its help omits them.
+  var unusedOptions: [String] = []
+  /// The options that only `--help` shows, so that `-h` fits on a screen.
+  var rareOptions: [String] = []
+  /// The PEER that a flag gives another meaning, by the flag's name, as the help shows it.
+  var flagArguments: [String: String] = [:]
+  /// Whether the command shows or takes names of UUIDs or companies.
+  var usesNames = true
+  /// Whether the command uses real time even with the simulator.
+  var isTimeReal = false
+  /// Whether the command shows a mistake in the configuration file, and runs nevertheless.
+  var showsProblems = false
 
   // MARK: Sessions
 
@@ -225,6 +218,8 @@ package struct CommandTraits: Sendable {
 
   /// Whether `--record` can record the command in a script.
   var isRecordable = true
+  /// Whether the recorder omits the command from a script.
+  var isLeftOut = false
   /// The reason why a script cannot contain the command, or an alternative. Nil if a script can contain the command.
   package var scriptRefusal: String?
   /// Whether a script ends its own subscriptions after the command, as it does for `unsubscribe`.
@@ -232,18 +227,21 @@ package struct CommandTraits: Sendable {
 
   package init(
     takesValue: Bool = false, attributeUse: CommandShape.AttributeUse = CommandShape.AttributeUse.any, printsRecords: Bool = false,
-    completedWords: [CommandShape.Word]? = nil, runsInSessions: Bool = true, isSession: Bool = false,
-    turn: SessionTurn = SessionTurn.own,
+    completedWords: [CommandShape.Word]? = nil, unusedOptions: [String] = [], rareOptions: [String] = [],
+    flagArguments: [String: String] = [:], usesNames: Bool = true, isTimeReal: Bool = false, showsProblems: Bool = false,
+    runsInSessions: Bool = true, isSession: Bool = false, turn: SessionTurn = SessionTurn.own,
     runsBesideOthers: Bool = false, deviceChange: DeviceChange = DeviceChange.none, completesNames: Bool = true,
-    takesEarlierValues: Bool = false, recordsNamePeers: Bool = false, isRecordable: Bool = true, scriptRefusal: String? = nil,
-    endsSubscriptions: Bool = false
+    takesEarlierValues: Bool = false, recordsNamePeers: Bool = false, isRecordable: Bool = true, isLeftOut: Bool = false,
+    scriptRefusal: String? = nil, endsSubscriptions: Bool = false
   ) {
     (self.takesValue, self.attributeUse) = (takesValue, attributeUse)
     (self.printsRecords, self.completedWords) = (printsRecords, completedWords)
+    (self.unusedOptions, self.rareOptions, self.flagArguments) = (unusedOptions, rareOptions, flagArguments)
+    (self.usesNames, self.isTimeReal, self.showsProblems) = (usesNames, isTimeReal, showsProblems)
     (self.runsInSessions, self.isSession, self.turn, self.runsBesideOthers) = (runsInSessions, isSession, turn, runsBesideOthers)
     (self.deviceChange, self.completesNames, self.takesEarlierValues) = (deviceChange, completesNames, takesEarlierValues)
     (self.recordsNamePeers, self.isRecordable, self.scriptRefusal) = (recordsNamePeers, isRecordable, scriptRefusal)
-    self.endsSubscriptions = endsSubscriptions
+    (self.isLeftOut, self.endsSubscriptions) = (isLeftOut, endsSubscriptions)
   }
 }
 

@@ -56,5 +56,5 @@ package final class SessionCommands {
   }
 
   /// Moves the command's name to the start of the words, and a negative value to the end.
-  package func commandFirst(_ words: [String]) -> [String] { Arguments.commandFirst(words, set) { byName[$0] } }
+  package func commandFirst(_ words: [String]) -> [String] { Arguments.commandFirst(words, set) { [byName] in byName[$0] } }
 }

@@ -97,7 +97,8 @@ package struct UsageText {
   private static func corrected(_ words: [String], _ commands: CommandSet, of type: (any LoopCommand.Type)?, _ place: Int?) -> String? {
     func isValid(_ words: [String]) -> Bool {
       let (rest, index) = (Array(words.dropFirst()), place.map { $0 - 1 })
-      let line = try? type?.command(from: rest, currentDeviceAt: index) ?? commands.namedCommand(from: words)
+      let line: (any LoopCommand)? =
+        if let type { (try? type.command(from: rest, currentDeviceAt: index)) ?? nil } else { try? commands.command(from: words) }
       return (try? line?.checkForScript(quoted: [])) != nil
     }
     func isByte(_ word: String) -> Bool { word.utf8.count == 2 && Hex.number(word) != nil }
@@ -186,7 +187,9 @@ package struct UsageText {
       let shown = DisplayText.quote(value)
       if place.hasPrefix("--as ") { return unknownFormat(value) }
       guard let hint = hint(value, for: place) ?? command?.hint(value, for: place) else {
+        let isTime = place == "--time <form>" && (try? TimeText.seconds(value)) != nil
         return "\(name(of: place)) needs \(form(place, help, choices)), not \(shown)."
+          + (isTime ? " For a time limit: --duration \(DisplayText.escape(value))" : "")
       }
       let isSentence = hint.first?.isUppercase ?? false
       return "Invalid \(name(of: place)) \(shown)\(isSentence ? "." : ":") \(hint.asSentence)"

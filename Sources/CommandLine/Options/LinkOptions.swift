@@ -43,7 +43,7 @@ package struct LinkOptions: OptionSection {
   /// The least security of the link. Nil without `--level`.
   package var leastSecurity: SecurityLevel? { level.flatMap { SecurityLevel(rawValue: $0) } }
 
-  var requested: LinkParameterRequest {
+  package var requested: LinkParameterRequest {
     LinkParameterRequest(mtu: mtu, phy: phy?.phy, interval: interval.map { .limited(seconds: $0 / 1000) })
   }
 }

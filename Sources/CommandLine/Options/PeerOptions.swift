@@ -8,9 +8,14 @@ package struct PeerOptions: ParsableArguments {
 
   @OptionGroup package var choice: ChoiceOptions
 
-  @OptionGroup var link: LinkOptions
+  @OptionGroup package var link: LinkOptions
 
   package init() {}
+
+  /// Creates the options for a device that the words do not name as PEER.
+  package init(_ peer: PeerArgument, _ choice: ChoiceOptions, _ link: LinkOptions) {
+    (self.peer, self.choice, self.link) = (peer, choice, link)
+  }
 
   /// Checks that the device precedes the attributes.
   /// - Throws: `ValidationError` if one of the attributes is a device.
@@ -31,8 +36,6 @@ package struct PeerOptions: ParsableArguments {
   private static func isName(_ word: String) -> Bool {
     (try? Selector(word)) == nil && word.contains { $0.isUppercase || $0 == "-" } && !word.contains { "/:@".contains($0) }
   }
-
-  package var target: Target { Target(peer: peer, takesFirst: choice.first, demandsOne: choice.unique, link: link) }
 }
 
 /// The options that choose among several matching devices.
@@ -46,29 +49,4 @@ package struct ChoiceOptions: OptionSection {
   package init() {}
 
   package func validate() throws { if first, unique { throw ValidationError("--first and --unique exclude each other.") } }
-}
-
-/// The device that a command connects to, and the options for the connection.
-package struct Target: Sendable {
-  package var peer: PeerArgument
-  package var takesFirst = false
-  package var demandsOne = false
-  /// The number of retries if a connection fails or the device closes it before an answer, 0–100. Nil for the default.
-  package var retries: Int?
-  /// Whether to wait until the device appears.
-  package var waits = false
-  /// Whether to pair if the device demands it.
-  package var pairs = false
-  /// The least security of the link. Nil without `--level`.
-  package var level: SecurityLevel?
-  package var requested = LinkParameterRequest()
-
-  package init(peer: PeerArgument, takesFirst: Bool, demandsOne: Bool, link: LinkOptions) {
-    (self.peer, self.takesFirst, self.demandsOne) = (peer, takesFirst, demandsOne)
-    retries = link.retries
-    waits = link.wait
-    pairs = link.pair
-    level = link.leastSecurity
-    requested = link.requested
-  }
 }

@@ -36,8 +36,26 @@ package struct ProcessOptions: OptionSection {
     transform: TimeText.seconds)
   var timeout: Double?
 
-  /// The options for records. `LoopCommand.command` takes them from the words before the parser sees the others.
-  package var records = RecordOptions()
+  @Flag(help: "Print records as a table of comma-separated values") var csv = false
+
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("Print a line per record: '{time},{name},{heart_rate}'", valueName: "template"))
+  var format: String?
+
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("Write the result to FILE instead of stdout", valueName: "file"), completion: .file())
+  package var output: String?
+
+  @Option(help: ArgumentHelp("Times as local, utc, relative or none (default: utc)", valueName: "form"))
+  var time: TimeChoice?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Read FILE instead of config.json; scripts then use its mode, as and pair, too", valueName: "file"),
+    completion: .file())
+  package var config: String?
+
+  @Flag(help: "With -i replay:TRACE, fail on a request that is not in the recording") var strict = false
 
   package init() {}
 
@@ -50,6 +68,10 @@ package struct ProcessOptions: OptionSection {
   package func validate() throws {
     if traceSecrets, trace == nil { throw ValidationError("--trace-secrets needs --trace FILE.") }
     try limit("--timeout", timeout: timeout)
+    for (name, value) in [("--format", format), ("--output", output), ("--config", config)] where value?.isEmpty ?? false {
+      throw ValidationError("\(name) needs a value.")
+    }
+    if csv, format != nil { throw ValidationError("--csv and --format exclude each other.") }
   }
 
   /// The options that a session accepts only at its start. The commands of a session refuse these options.
@@ -58,7 +80,7 @@ package struct ProcessOptions: OptionSection {
   /// Refuses the options of `ofSession` in a command of a session.
   /// - Throws: `Failure(.usage)` that names the option.
   package func refuseSessionOptions() throws {
-    let given = zip(Self.ofSession, [adapter, trace, record, records.output, records.config, records.strict ? "" : nil])
+    let given = zip(Self.ofSession, [adapter, trace, record, output, config, strict ? "" : nil])
     guard let (option, _) = given.first(where: { $0.1 != nil }) else { return }
     throw Failure(.usage, "\(option) is an option of the session. Give it when you start blectl.")
   }

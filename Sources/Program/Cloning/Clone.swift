@@ -71,9 +71,8 @@ package struct Clone: LoopCommand {
     }
     if heard.advertisement == nil { heard.gaps.append("The device did not advertise while blectl listened.") }
     if heard.isScannable, heard.scanResponse == nil { heard.gaps.append("The device did not answer scan requests.") }
-    let target = Target(
-      peer: .selector(.address(match.peer.address, match.peer.type)), takesFirst: choice.first, demandsOne: false, link: link)
-    return try await context.withPeer(target, isRepeatable: true) { [heard] connection in
+    let found = PeerArgument.selector(.address(match.peer.address, match.peer.type))
+    return try await context.withPeer(PeerOptions(found, choice, link), isRepeatable: true) { [heard] connection in
       var snapshot = heard
       let wasEncrypted = connection.security?.level != nil
       let failure = try await connection.client.complete(&snapshot) { connection.security?.level }

@@ -6,13 +6,10 @@ package struct Adapters: LoopCommand {
     named: "adapters", abstract: "List the Bluetooth adapters of this machine.",
     discussion: "Shows address, state, bus and features of each. With --adapter, describes only that adapter.")
   static let examples = ["blectl adapters", "blectl -i sim adapters", "blectl -i sim adapters --json"]
-  static let traits = CommandTraits(printsRecords: true)
-  static let unusedOptions = ["--timeout", "--record"]
+  static let traits = CommandTraits(printsRecords: true, unusedOptions: ["--timeout", "--record"], usesNames: false, isLeftOut: true)
 
   @OptionGroup var process: ProcessOptions
 
-  var usesNames: Bool { false }
-  var recordedForm: RecordedForm { RecordedForm(isLeftOut: true) }
   var recordFields: RecordFields? { RecordFields(["name", "address", "up", "bus", "le"]) }
 
   func run(in context: Context) async throws {

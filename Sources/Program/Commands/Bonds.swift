@@ -6,8 +6,7 @@ package struct Unpair: LoopCommand {
     named: "unpair", abstract: "Remove the keys of a device.",
     discussion: "The device keeps its own keys. Remove them on the device as well, or it may refuse to pair again.")
   static let examples = ["blectl -i sim pair SafeLock --passkey 246810 && blectl unpair SafeLock", "blectl unpair --all"]
-  static let traits = CommandTraits(turn: .ofCurrentDevice)
-  static let unusedOptions = ["--adapter", "--timeout", "--trace", "--trace-secrets"]
+  static let traits = CommandTraits(unusedOptions: Bonds.unused, usesNames: false, turn: .ofCurrentDevice, isLeftOut: true)
 
   @OptionGroup var process: ProcessOptions
 
@@ -15,8 +14,6 @@ package struct Unpair: LoopCommand {
 
   @Flag(help: "Remove all keys that blectl has") var all = false
 
-  var usesNames: Bool { false }
-  var recordedForm: RecordedForm { RecordedForm(isLeftOut: true) }
   var isAboutCurrent: Bool { !all && (peer ?? .current) == .current }
 
   mutating func use(_ device: PeerArgument) { peer = device }
@@ -83,8 +80,8 @@ package struct Bonds: LoopCommand {
     "blectl bonds", "blectl bonds --json",
     "blectl -i sim pair SafeLock --passkey 246810 && blectl bonds export b.json",
   ]
-  static let traits = CommandTraits(printsRecords: true)
-  static let unusedOptions = ["--adapter", "--timeout", "--trace", "--trace-secrets"]
+  static let traits = CommandTraits(printsRecords: true, unusedOptions: unused, usesNames: false, isLeftOut: true)
+  static let unused = ["--adapter", "--timeout", "--trace", "--trace-secrets"]
 
   enum Action: String, CaseIterable, ExpressibleByArgument { case export, `import` }
 
@@ -98,9 +95,7 @@ package struct Bonds: LoopCommand {
 
   @Argument(help: "The file to write or read", completion: .file()) var file: String?
 
-  var usesNames: Bool { false }
   var usesAdapter: Bool { false }
-  var recordedForm: RecordedForm { RecordedForm(isLeftOut: true) }
   var recordFields: RecordFields? {
     RecordFields([
       "identity", "identity_type", "name", "created", "method", "authenticated", "secure_connections", "key_size", "adapter",

@@ -67,7 +67,7 @@ package struct Call: PeerCommand {
     // Read parameters once, before anything is sent: one may come from a pipe.
     let prepared: DeviceRequest?
     if let named { prepared = try await request(of: named) } else { prepared = nil }
-    try await context.withPeer(who.target) { connection in
+    try await context.withPeer(who) { connection in
       let device: DeviceDescription
       if let named { device = named } else { device = try await self.described(connection, context) }
       if list { return try await CallText.list(device, of: connection.identity, context.output) }

@@ -5,14 +5,13 @@ package struct Config: LoopCommand {
     named: "config", abstract: "Show each option's default and where it comes from.",
     discussion: "With PEER, includes the defaults for this device. The file is config.json, see FILES in blectl(1).")
   static let examples = ["blectl config", "blectl -i sim config Band-7 --json"]
-  static let traits = CommandTraits(printsRecords: true, runsInSessions: false)
-  static let unusedOptions = ["--record", "--trace", "--trace-secrets"]
+  static let traits = CommandTraits(
+    printsRecords: true, unusedOptions: ["--record", "--trace", "--trace-secrets"], usesNames: false, runsInSessions: false)
 
   @OptionGroup var process: ProcessOptions
 
   @Argument(help: "The device (default: all devices)") var peer: PeerArgument?
 
-  var usesNames: Bool { false }
   var recordFields: RecordFields? { RecordFields(["name", "value", "source", "place"]) }
   var usesAdapter: Bool { false }
 

@@ -21,7 +21,8 @@ package struct Decode: LoopCommand {
     "blectl decode adv 0201060302f0ff", "blectl decode value battery_level 3c", "blectl decode att 0a1100",
     "blectl decode trace capture.btsnoop --summary",
   ]
-  static let unusedOptions = ["--adapter", "--timeout", "--trace", "--trace-secrets", "--record", "--strict"]
+  static let traits = CommandTraits(
+    unusedOptions: ["--adapter", "--timeout", "--trace", "--trace-secrets", "--record", "--strict"])
 
   @OptionGroup var process: ProcessOptions
 

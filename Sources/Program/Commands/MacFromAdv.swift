@@ -16,8 +16,8 @@ package struct MacFromAdv: LoopCommand {
     "blectl -i sim mac-from-adv GateLock", "blectl -i sim mac-from-adv --learn A4:C1:38:00:11:22",
     "blectl -i sim scan --json -n 4 | blectl mac-from-adv",
   ]
-  static let traits = CommandTraits(printsRecords: true, runsBesideOthers: true, recordsNamePeers: true)
-  static let flagArguments = ["--learn": "[<address>]"]
+  static let traits = CommandTraits(
+    printsRecords: true, flagArguments: ["--learn": "[<address>]"], runsBesideOthers: true, recordsNamePeers: true)
 
   @OptionGroup var process: ProcessOptions
 
@@ -216,7 +216,9 @@ package struct MacFromAdv: LoopCommand {
   }
 
   @LoopActor private func systemID(_ peer: PeerArgument, _ found: Found, _ context: Context) async throws {
-    try await context.withPeer(Target(peer: peer, takesFirst: first, demandsOne: false, link: link)) { connection in
+    var choice = ChoiceOptions()
+    (choice.first, choice.unique) = (first, false)
+    try await context.withPeer(PeerOptions(peer, choice, link)) { connection in
       let table = try await connection.client.discover()
       let attribute = try table.resolve(try Selector("180a/2a23"))
       let value = try await connection.client.read(attribute.handle)

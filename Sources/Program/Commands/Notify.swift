@@ -100,7 +100,7 @@ package struct Notify: ValueCommand {
     let state = State()
     while true {
       do {
-        let outcome = try await context.withPeer(who.target, restoring: state.hasStarted) {
+        let outcome = try await context.withPeer(who, restoring: state.hasStarted) {
           try await listen($0, senders, state, plots, context)
         }
         return try finish(outcome, state)

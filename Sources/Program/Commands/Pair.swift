@@ -8,27 +8,24 @@ package struct Pair: PeerCommand {
       On a terminal, asks for the passkey or whether the numbers are the same. Elsewhere, give --passkey or --confirm. All commands then encrypt their connections to the device. An answer makes --level 3 the minimum, otherwise it is 2. Other users can see a command line: to hide the passkey, use @FILE or -.
       """)
   static let examples = ["blectl -i sim pair SafeLock --passkey 246810", "blectl -i sim pair SafeLock --passkey 246810 --level 4 --json"]
-  static let rareOptions = ["--min-key-size", "--legacy", "--no-bond"]
+  // The line could contain a passkey, so scripts leave it out.
+  static let traits = CommandTraits(rareOptions: ["--min-key-size", "--legacy", "--no-bond"], usesNames: false, isLeftOut: true)
 
   @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
   @OptionGroup var pairing: PairingOptions
 
   func validate() throws {
-    guard who.target.level == .secureConnections, let size = pairing.minKeySize, size < 16 else { return }
+    guard who.link.leastSecurity == .secureConnections, let size = pairing.minKeySize, size < 16 else { return }
     throw ValidationError("--level 4 needs a key of 16 bytes, not --min-key-size \(size).")
   }
-
-  var usesNames: Bool { false }
-  // The line could contain a passkey.
-  var recordedForm: RecordedForm { RecordedForm(isLeftOut: true) }
 
   @LoopActor func name(_ files: inout CommandFiles) { files.reads(pairing.file, as: "--passkey") }
 
   func run(in context: Context) async throws {
     try pairing.checkAdapter(context)
-    let wish = try await pairing.wish(context, who.target.level)
-    try await context.withPeer(who.target, exchangingMTU: false, pairing: wish) { connection in
+    let wish = try await pairing.wish(context, who.link.leastSecurity)
+    try await context.withPeer(who, exchangingMTU: false, pairing: wish) { connection in
       // From here on, only bluetoothd needs rights. The kernel ends the connection.
       if !context.isInSession, BluetoothDaemon.isRunning { Capabilities.drop() }
       guard let security = connection.security else { throw Failure(.usage, "The adapter cannot pair.") }

@@ -8,16 +8,14 @@ package struct Peers: LoopCommand {
       With a kernel adapter, lists the connections of all programs. With any other adapter, lists only the connections of this session. blectl does not scan, so a listed device may be out of range.
       """)
   static let examples = ["blectl -i sim peers", "blectl -i sim peers --json"]
-  static let traits = CommandTraits(printsRecords: true, recordsNamePeers: true)
-  static let unusedOptions = ["--timeout"]
+  static let traits = CommandTraits(
+    printsRecords: true, unusedOptions: ["--timeout"], usesNames: false, recordsNamePeers: true, isLeftOut: true)
 
   @OptionGroup var process: ProcessOptions
 
-  var usesNames: Bool { false }
   var recordFields: RecordFields? {
     RecordFields(RecordFields.device + ["connected", "ours", "last_connected", "aliases", "found_by"], others: ["peer"])
   }
-  var recordedForm: RecordedForm { RecordedForm(isLeftOut: true) }
 
   func run(in context: Context) async throws {
     let output = context.output

@@ -87,12 +87,12 @@ package struct Read: ValueCommand {
     do { choices = try attributes.map { try Choice($0) } } catch { throw Failure(error, in: attributes) }
     if raw, context.output.style.json { throw Failure(.usage, "--raw and --json exclude each other.") }
     let isWide = all || choices.contains { $0.selector == nil }
-    if every == nil, let interval = who.target.requested.interval, interval >= .seconds(1) {
+    if every == nil, let interval = who.link.requested.interval, interval >= .seconds(1) {
       let time = interval.secondsText
       context.output.note("--interval \(time)s sets the connection interval. To read every \(time) s: --every \(time)")
     }
     if let every { return try await read(choices, isWide, ReadSchedule(every, count, duration), context) }
-    try await context.withPeer(who.target, exchangingMTU: isWide, isRepeatable: true) { connection in
+    try await context.withPeer(who, exchangingMTU: isWide, isRepeatable: true) { connection in
       let failures = ReadFailures(context, goesOn: isWide || attributes.count > 1, toleratesRefusals: isWide)
       try await read(choices, failures, on: connection, context)
       try failures.finish()
@@ -106,7 +106,7 @@ package struct Read: ValueCommand {
     var policy = ReconnectPolicy.forever
     while !schedule.isOver {
       do {
-        try await context.withPeer(who.target, exchangingMTU: isWide, isRepeatable: true, restoring: schedule.rounds > 0) { connection in
+        try await context.withPeer(who, exchangingMTU: isWide, isRepeatable: true, restoring: schedule.rounds > 0) { connection in
           while try await schedule.wait(context.output) {
             if let closed = connection.client.closed { throw closed }
             try await read(choices, failures, on: connection, context)

@@ -14,9 +14,9 @@ package struct Scan: LoopCommand {
       -v adds one line per AD structure. blectl decodes iBeacon, AltBeacon, Eddystone, BTHome, and Apple's and Microsoft's messages.
       """)
   static let examples = ["blectl -i sim scan band -d 3", "blectl -i sim scan --devices --sort rssi | head -n 10"]
-  static let traits = CommandTraits(printsRecords: true, runsBesideOthers: true, recordsNamePeers: true)
-  static let unusedOptions = ["--timeout"]
-  static let rareOptions = ["--key", "--irk", "--device", "--phy"]
+  static let traits = CommandTraits(
+    printsRecords: true, unusedOptions: ["--timeout"], rareOptions: ["--key", "--irk", "--device", "--phy"], runsBesideOthers: true,
+    recordsNamePeers: true)
 
   @OptionGroup var process: ProcessOptions
 

@@ -92,13 +92,13 @@ package struct SendFile: PeerCommand {
       } else {
         try await output.reading(file) { try await ByteFile.open(file, limit: Self.limit, whenIdle: $0) }
       }
-    var target = who.target
-    target.requested.dataLength = dataLength
+    var request = try await context.request(who)
+    request.parameters.dataLength = dataLength
     let isSimulated = context.configuration.kindOfAir == "sim" && !context.isInSession
     let text = TransferText(output, file: file, reporter: verify?.notifying)
     let delivery = FileDelivery(plan(selector, report, context), source, context.configuration, text)
     do {
-      let verdict = try await delivery.run(context.links, try await context.request(target))
+      let verdict = try await delivery.run(context.links, request)
       if case .failed(let failure) = verdict { throw Failure(failure, reporter: verify?.notifying, isSimulated: isSimulated) }
     } catch TransferError.nothingToSend(let offset, let total) {
       let name = DisplayText.escape(file)

@@ -20,7 +20,7 @@ package struct Services: PeerCommand {
   func run(in context: Context) async throws {
     let output = context.output
     let device = try await file.load()
-    try await context.withPeer(who.target) { connection in
+    try await context.withPeer(who) { connection in
       let configured = try context.options(for: connection).device.map { try DeviceLibrary.loadAtOnce($0) }
       let names = (device ?? context.links.device ?? configured)?.names ?? [:]
       @LoopActor func show(_ table: AttributeTable, _ read: ServiceTree.Values = [:]) async throws {

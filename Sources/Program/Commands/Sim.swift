@@ -12,8 +12,9 @@ package struct Sim: LoopCommand {
       sim runs in real time and ignores BLECTL_CLOCK.
       """)
   static let examples = ["blectl sim --listen unix:$XDG_RUNTIME_DIR/air", "blectl sim --listen tcp:localhost:0 --once devices.json"]
-  static let traits = CommandTraits(runsInSessions: false, isRecordable: false)
-  static let unusedOptions = ["--adapter", "--timeout", "--record", "--strict"]
+  static let traits = CommandTraits(
+    unusedOptions: ["--adapter", "--timeout", "--record", "--strict"], usesNames: false, isTimeReal: true, runsInSessions: false,
+    isRecordable: false)
 
   @Option(help: ArgumentHelp("unix:PATH or tcp:HOST:PORT (0: any free port); repeatable", valueName: "address"))
   var listen: [String]
@@ -28,8 +29,6 @@ package struct Sim: LoopCommand {
 
   @OptionGroup var process: ProcessOptions
 
-  var usesNames: Bool { false }
-  var isTimeReal: Bool { true }
   var usesAdapter: Bool { false }
 
   func validate() throws {

@@ -83,7 +83,7 @@ package struct Tune: PeerCommand {
     let report = try Selector(typed: verify.notifying ?? "")
     let output = context.output
     if let svg { try OutputFile.check(svg) }
-    try await context.withPeer(who.target) { connection in
+    try await context.withPeer(who) { connection in
       let client = connection.client
       let target = try await client.attribute(selector, discovering: true)
       let counter = try await client.characteristic(report)

@@ -108,7 +108,7 @@ package struct Write: PeerCommand {
     let bytes = try await ValueArgument.bytes(value, format, allowingEmpty: empty, context.output)
     context.observer?.willWrite(bytes)
     if noProbe, !context.isInSession, selector.plainHandle == nil { throw unknownHandle }
-    try await context.withPeer(who.target, exchangingMTU: !noProbe) { connection in
+    try await context.withPeer(who, exchangingMTU: !noProbe) { connection in
       try await AnswerWait.wait(answers, to: { try await write(bytes, to: selector, on: connection, context, $0) }, on: connection, context)
     }
   }

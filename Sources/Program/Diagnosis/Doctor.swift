@@ -8,12 +8,9 @@ package struct Doctor: LoopCommand {
       Checks the kernel and its known defects, the adapters, permissions, bluetoothd, and other programs that use an adapter. With --adapter, checks only that adapter. Exits 0 if a scan would work, otherwise 3.
       """)
   static let examples = ["blectl doctor || true", "blectl -i sim doctor"]
-  static let unusedOptions = ["--record"]
+  static let traits = CommandTraits(unusedOptions: ["--record"], usesNames: false, showsProblems: true)
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
-
-  var usesNames: Bool { false }
-  var showsProblems: Bool { true }
 
   func run(in context: Context) async throws {
     let findings = try await findings(context) + own(context)

@@ -15,8 +15,8 @@ package struct Advertise: LoopCommand {
     "blectl -i sim advertise --name Shop --manufacturer 0305:0102 -d 60",
     "blectl -i sim advertise --bthome temperature=21.5 door=open -d 60",
   ]
-  static let traits = CommandTraits(printsRecords: true, runsInSessions: false, isRecordable: false)
-  static let unusedOptions = ["--timeout", "--record"]
+  static let traits = CommandTraits(
+    printsRecords: true, unusedOptions: ["--timeout", "--record"], runsInSessions: false, isRecordable: false)
 
   @OptionGroup var process: ProcessOptions
 

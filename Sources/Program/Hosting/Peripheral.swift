@@ -19,8 +19,7 @@ package struct Peripheral: LoopCommand {
     "echo advertise off | blectl -i sim peripheral sensor.json -d 60",
   ]
   static let traits = CommandTraits(
-    printsRecords: true, runsInSessions: false, isRecordable: false)
-  static let unusedOptions = ["--timeout", "--record"]
+    printsRecords: true, unusedOptions: ["--timeout", "--record"], runsInSessions: false, isRecordable: false)
 
   @OptionGroup var process: ProcessOptions
 

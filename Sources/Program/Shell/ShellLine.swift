@@ -26,7 +26,6 @@ package struct ShellLine {
     let peerIndex = type.takesPeer ? commands.options(of: type).omittedPeer(in: rest) : nil
     namesPeer = type.takesPeer && peerIndex == nil
     do {
-      try Arguments.refuseRepeated(words) { type }
       guard var command = try type.command(from: rest, currentDeviceAt: peerIndex) else { throw HelpText(type, rest) }
       try command.check(words, commands.set, isSession: true)
       command.take(settings)

@@ -14,6 +14,7 @@ package struct Firmware: PeerCommand {
   static let examples = [
     "blectl -i sim:sensor.json firmware Sensor list", "blectl -i sim:sensor.json firmware Sensor upload app.bin --yes",
   ]
+  static let traits = CommandTraits(usesNames: false)
 
   enum Action: String, CaseIterable, ExpressibleByArgument { case list, upload, test, confirm, erase, reset, echo, info }
 
@@ -47,8 +48,6 @@ package struct Firmware: PeerCommand {
     if slot != nil, choices.image != nil { throw ValidationError("--slot and --image exclude each other.") }
   }
 
-  var usesNames: Bool { false }
-
   @LoopActor func name(_ files: inout CommandFiles) { if action == .upload { files.reads(word, as: "FILE") } }
 
   mutating func placeFile(_ path: (String, ScriptFile) -> String) { if action == .upload { word = word.map { path($0, .firmware) } } }
@@ -59,7 +58,7 @@ package struct Firmware: PeerCommand {
 
   func run(in context: Context) async throws {
     let image = action == .upload ? try await image(word ?? "", context) : nil
-    try await UpdatedLink.use(who.target, context) { device, firmware in
+    try await UpdatedLink.use(who, context) { device, firmware in
       try await ManagementClient.use(try await device.client()) { client in
         guard let connection = device.connection else { return }
         let text = ManagementText(context.output, connection)

@@ -16,7 +16,7 @@ package struct Update: PeerCommand {
   static let examples = [
     "blectl -i sim:sensor.json update Sensor app.bin --dry-run", "blectl -i sim:sensor.json update Sensor app.bin --yes --json",
   ]
-  static let rareOptions = ["--image", "--prn"]
+  static let traits = CommandTraits(rareOptions: ["--image", "--prn"], usesNames: false)
 
   @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
@@ -43,8 +43,6 @@ package struct Update: PeerCommand {
     throw ValidationError(UsageText.deviceFirst(words, moving: index, to: words.count - 1, isSession: isSession))
   }
 
-  var usesNames: Bool { false }
-
   @LoopActor func name(_ files: inout CommandFiles) { files.reads(words.last, as: "FILE") }
 
   mutating func placeFile(_ path: (String, ScriptFile) -> String) { words = words.dropLast() + words.suffix(1).map { path($0, .firmware) } }
@@ -68,10 +66,10 @@ package struct Update: PeerCommand {
     // be out of date, because another program may have changed the device since. A device with old firmware would then be skipped.
     var fleet = Fleet()
     for peer in peers {
-      var target = who.target
-      target.peer = peer
-      if peers.count == 1 { return _ = try await update(target, file, context) }
-      try await fleet.add(peer.typed, context.output) { try await update(target, file, context) }
+      var who = who
+      who.peer = peer
+      if peers.count == 1 { return _ = try await update(who, file, context) }
+      try await fleet.add(peer.typed, context.output) { [who] in try await update(who, file, context) }
     }
     try await fleet.finish(context.output)
   }
@@ -98,9 +96,9 @@ package struct Update: PeerCommand {
 
   /// Updates one device.
   /// - Returns: A row for the table of several devices.
-  @LoopActor private func update(_ target: Target, _ file: FirmwareFile, _ context: Context) async throws -> [String]? {
+  @LoopActor private func update(_ who: PeerOptions, _ file: FirmwareFile, _ context: Context) async throws -> [String]? {
     let update = FirmwareUpdate(file, options)
-    return try await UpdatedLink.use(target, context) { device, firmware in
+    return try await UpdatedLink.use(who, context) { device, firmware in
       let plan = try await update.plan(device)
       guard let connection = device.connection, let kind = update.kind else { return nil }
       let text = UpdateText(context.output, connection, kind, plan)

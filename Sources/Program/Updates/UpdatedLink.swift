@@ -8,13 +8,13 @@ enum UpdatedLink {
   /// Runs `body` with a device that it may restart. A session that was connected before keeps the last connection.
   /// - Parameter body: Also takes the words before an action in advice, such as `blectl firmware Sensor`.
   static func use<T: Sendable>(
-    _ target: Target, _ context: Context, _ body: @LoopActor (LinkedUpdateDevice, _ firmware: String) async throws -> T
+    _ who: PeerOptions, _ context: Context, _ body: @LoopActor (LinkedUpdateDevice, _ firmware: String) async throws -> T
   ) async throws -> T {
     let (links, program) = (context.links, context.process.commands.program)
-    let peer = target.peer == .current ? links.currentDevice.map(PeerArgument.selector) ?? .current : target.peer
+    let peer = who.peer == .current ? links.currentDevice.map(PeerArgument.selector) ?? .current : who.peer
     // At the prompt of a session, a command means the current device.
-    let name = program.isEmpty && target.peer == .current ? "" : " \(ShellWords.quoteForShell(peer.typed))"
-    let device = LinkedUpdateDevice(links, try await context.request(target)) { await links.abandon($0) }
+    let name = program.isEmpty && who.peer == .current ? "" : " \(ShellWords.quoteForShell(peer.typed))"
+    let device = LinkedUpdateDevice(links, try await context.request(who)) { await links.abandon($0) }
     var isKept = false
     links.setReconnecting(true)
     defer { links.setReconnecting(false) }

@@ -54,7 +54,6 @@ extension FuzzTarget {
   private static func commandLine(_ words: [String]) {
     let arguments = Arguments.commandFirst(words, Blectl.commands)
     do {
-      try Arguments.refuseRepeated(arguments, Blectl.commands)
       _ = try Blectl.commands.command(from: arguments)
     } catch {
       let usage = UsageText(error, arguments, Blectl.commands)

@@ -8,7 +8,7 @@ package struct Connect: SessionCommand, PeerCommand {
       On a terminal, an interactive session follows (see repl). If standard input has commands, blectl runs them on this connection, one per line, and disconnects at their end. Otherwise it disconnects immediately.
       """)
   static let examples = ["blectl -i sim connect Band-7", "echo read battery_level | blectl -i sim connect Band-7 -"]
-  static let traits = CommandTraits(deviceChange: .connects)
+  static let traits = CommandTraits(usesNames: false, deviceChange: .connects)
 
   @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
@@ -20,14 +20,12 @@ package struct Connect: SessionCommand, PeerCommand {
     static var allValueStrings: [String] { ["-"] }
   }
 
-  var usesNames: Bool { false }
-
   func run(in context: Context) async throws {
     guard input != nil || StandardInput.isFed || StandardInput.isTerminal && context.output.outIsTerminal && !context.output.style.json
-    else { return try await context.withPeer(who.target) { try await report($0, context.output) } }
+    else { return try await context.withPeer(who) { try await report($0, context.output) } }
     let shell = Shell(context.process, timeout: step.timeout)
     shell.isForPrograms = context.output.style.json
-    let request = try await context.request(who.target)
+    let request = try await context.request(who)
     let connection = try await context.links.open(request)
     let device = shell.adopt(connection, as: request.selector)
     let output = Output(context.output.style, sharing: context.output)
@@ -40,7 +38,7 @@ package struct Connect: SessionCommand, PeerCommand {
   func run(in context: Context, _ session: SessionLinks) async throws {
     if input != nil { throw Failure(.usage, "connect - is for the command line. In a session the connection stays open anyway.") }
     do {
-      let request = try await context.request(who.target)
+      let request = try await context.request(who)
       try await reportShortly(try await session.lastingConnection(for: request).connection, context.output)
     } catch {
       if let device = session.sessionDevice, !device.isConnected, !(error is CancellationError) { device.fail(error) }

@@ -77,9 +77,9 @@ package struct Execute: LoopCommand {
     // Report a wrong command before blectl connects to the device.
     try list.check(in: shell)
     if let peer {
-      var target = Target(peer: peer, takesFirst: choice.first, demandsOne: choice.unique, link: link)
-      if try list.first.map({ try shell.parse($0).pairs }) ?? false { target.level = nil }
-      let request = try await context.request(target)
+      var who = PeerOptions(peer, choice, link)
+      if try list.first.map({ try shell.parse($0).pairs }) ?? false { who.link.level = nil }
+      let request = try await context.request(who)
       shell.use(shell.adopt(try await context.links.open(request), as: request.selector))
     }
     shell.settings.level = link.leastSecurity

@@ -34,7 +34,7 @@ package struct Rssi: PeerCommand {
   func run(in context: Context) async throws {
     let output = context.output
     let pause = Duration.limited(seconds: every ?? 1)
-    try await context.withPeer(who.target, exchangingMTU: false) { connection in
+    try await context.withPeer(who, exchangingMTU: false) { connection in
       var number = 0
       while true {
         guard let rssi = try await connection.link.parameters().rssi else {
@@ -72,12 +72,12 @@ package struct Params: PeerCommand {
   func validate() throws { try limit("--data-length", dataLength, to: 27...251, "bytes") }
 
   func run(in context: Context) async throws {
-    var target = who.target
-    var requested = target.requested
-    requested.dataLength = dataLength
+    var request = try await context.request(who, exchangingMTU: false)
+    request.parameters.dataLength = dataLength
+    let requested = request.parameters
     // Here a refused parameter is an error, so request the parameters below.
-    target.requested = LinkParameterRequest()
-    try await context.withPeer(target, exchangingMTU: false) { [requested] connection in
+    request.parameters = LinkParameterRequest()
+    try await context.links.withLink(request) { connection in
       try await context.links.demand(requested, of: connection)
       try await LinkFacts(of: connection).show("link", "Connection to ", of: connection, context.output)
     }
@@ -122,7 +122,7 @@ package struct MTU: PeerCommand {
 
   func run(in context: Context) async throws {
     let output = context.output
-    try await context.withPeer(who.target, exchangingMTU: false) { connection in
+    try await context.withPeer(who, exchangingMTU: false) { connection in
       let client = connection.client
       if let wanted, wanted != client.mtu {
         guard client.requestedMTU == nil else {

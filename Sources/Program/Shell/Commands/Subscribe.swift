@@ -24,7 +24,7 @@ package struct Subscribe: SessionCommand, ValueCommand {
 
   func run(in context: Context, _ session: SessionLinks) async throws {
     let senders = try ValueSenders(attributes, indicates: indicate)
-    try await session.withDevice(try await context.request(who.target), keepsNew: true) { connection, device in
+    try await session.withDevice(try await context.request(who), keepsNew: true) { connection, device in
       try await senders.subscribe(on: connection.client, context.output) {
         await context.describe($0, on: connection)
         try await session.shell.backgroundValues(device, connection, context.observer).values.add(
@@ -48,7 +48,7 @@ package struct Unsubscribe: SessionCommand, PeerCommand {
   func run(in context: Context, _ session: SessionLinks) async throws {
     let attributes = attributes == ["*"] ? [] : attributes
     let selectors = try attributes.map { try Selector(typed: $0) }
-    var request = try await context.request(who.target)
+    var request = try await context.request(who)
     request.connects = false
     let connection = try await session.connection(for: request)
     guard let background = session.sessionDevice?.link?.background else {

@@ -39,7 +39,7 @@ package struct WaitForValue: SessionCommand, ValueCommand {
       if ScriptTime.parse(pattern.attribute) != nil { failure.add("To pause: sleep \(pattern.attribute)") }
       throw failure
     }
-    try await session.withDevice(try await context.request(who.target)) { connection, device in
+    try await session.withDevice(try await context.request(who)) { connection, device in
       if let count = device.values.takeDropped() {
         context.output.note("wait only checks the last \(device.values.limit) values. It misses \(count) earlier ones.")
       }

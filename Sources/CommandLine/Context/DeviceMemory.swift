@@ -1,6 +1,7 @@
-/// A memory of devices and attributes for the completion of later command lines. Stores nothing for a simulation or recording.
+/// What blectl remembers of devices, for the completion of later command lines and for the meaning of values. Stores nothing for a
+/// simulation or recording.
 @LoopActor
-package final class CompletionMemory {
+package final class DeviceMemory {
   private let adapter: @LoopActor () throws -> AdapterSpec
   private let configuration: Configuration
   private let seen = RecentDevices()
@@ -78,7 +79,7 @@ extension AdapterSpec {
   }
 }
 
-extension CompletionMemory {
+extension DeviceMemory {
   /// Returns the meaning of a value, as known from this connection or an earlier one to the same device.
   /// - Parameters:
   ///   - value: The received or read bytes. The memory ignores an earlier description that does not fit these bytes.
