@@ -12,12 +12,8 @@ package struct Browse: LoopCommand {
   static let traits = CommandTraits(runsInSessions: false, isRecordable: false)
 
   @OptionGroup(title: HelpPage.globalTitle) var process: ProcessOptions
-
-  @Argument(help: "Connect to this device first")
-  var peer: PeerArgument?
-
+  @Argument(help: "Connect to this device first") var peer: PeerArgument?
   @OptionGroup(title: HelpPage.connectionTitle) var choice: ChoiceOptions
-
   @OptionGroup(title: HelpPage.connectionTitle) var link: LinkOptions
 
   func validate() throws {

@@ -23,40 +23,21 @@ package struct Run: LoopCommand {
     completion: .file(extensions: ["blectl"]))
   var files: [String]
 
-  @Option(help: ArgumentHelp("The device; repeatable (default: the one in the script)", valueName: "peer"))
-  var peer: [PeerArgument] = []
+  @Option("The device; repeatable (default: the one in the script)", value: "peer") var peer: [PeerArgument] = []
 
-  @Option(parsing: .unconditionalSingleValue, help: ArgumentHelp("Set a variable of the script; repeatable", valueName: "name=value"))
+  @Option("Set a variable of the script; repeatable", value: "name=value", parsing: .unconditionalSingleValue)
   var set: [VariableArgument] = []
 
-  @Option(help: ArgumentHelp("Run only tests whose name matches; repeatable", valueName: "glob"))
-  var only: [String] = []
-
-  @Option(help: ArgumentHelp("Run only tests with this tag; repeatable", valueName: "tag"))
-  var tag: [String] = []
-
-  @Option(parsing: .unconditional, help: ArgumentHelp("Run N files at the same time, 1-64 (default: 1)", valueName: "n"))
-  var jobs: Int = 1
-
-  @Option(name: .customLong("repeat"), parsing: .unconditional, help: ArgumentHelp("Run everything N times (default: 1)", valueName: "n"))
-  var repetitions: Int = 1
-
-  @Option(parsing: .unconditional, help: ArgumentHelp("Run a failed test again up to N times, 0-100 (default: 0)", valueName: "n"))
-  var retries: Int = 0
-
+  @Option("Run only tests whose name matches; repeatable", value: "glob") var only: [String] = []
+  @Option("Run only tests with this tag; repeatable", value: "tag") var tag: [String] = []
+  @Option("Run N files at the same time, 1-64 (default: 1)", value: "n", parsing: .unconditional) var jobs: Int = 1
+  @Option("Run everything N times (default: 1)", value: "n", name: .customLong("repeat"), parsing: .unconditional) var repetitions: Int = 1
+  @Option("Run a failed test again up to N times, 0-100 (default: 0)", value: "n", parsing: .unconditional) var retries: Int = 0
   @OptionGroup var report: ReportOptions
-
-  @Flag(help: "Stop after the first test that fails")
-  var failFast = false
-
-  @Flag(help: "Run the other tests if a device cannot be reached")
-  var keepGoing = false
-
-  @Flag(help: "Run again whenever one of the files changes, until Ctrl-C")
-  var watch = false
-
-  @Flag(name: [.long, .customLong("list")], help: "Check the files and list their tests")
-  var dryRun = false
+  @Flag(help: "Stop after the first test that fails") var failFast = false
+  @Flag(help: "Run the other tests if a device cannot be reached") var keepGoing = false
+  @Flag(help: "Run again whenever one of the files changes, until Ctrl-C") var watch = false
+  @Flag(name: [.long, .customLong("list")], help: "Check the files and list their tests") var dryRun = false
 
   var usesAdapter: Bool { !dryRun }
   var isShared: Bool { true }
@@ -204,14 +185,9 @@ package struct Run: LoopCommand {
 
 /// The options of `run` that choose reports.
 struct ReportOptions: ParsableArguments {
-  @Flag(help: "Print results in TAP format (Test Anything Protocol)")
-  var tap = false
-
-  @Option(help: ArgumentHelp("Also write JUnit XML to FILE", valueName: "file"), completion: .file())
-  var junit: String?
-
-  @Option(help: ArgumentHelp("Also write results, values and packets as HTML", valueName: "file"), completion: .file())
-  var html: String?
+  @Flag(help: "Print results in TAP format (Test Anything Protocol)") var tap = false
+  @Option("Also write JUnit XML to FILE", value: "file", completion: .file()) var junit: String?
+  @Option("Also write results, values and packets as HTML", value: "file", completion: .file()) var html: String?
 }
 
 /// The argument `NAME=VALUE` of `--set`, which sets a variable of the script.

@@ -150,7 +150,7 @@ package final class ProcessContext {
     try checkFiles(of: command)
     noteUnused(by: command, output)
     guard let path = options.record else { return try await command.run(in: context) }
-    guard command.traits.isRecordable else {
+    guard command.traits.script.isRecordable else {
       throw Failure(.usage, "Cannot record \(command.commandName): a script cannot contain this command.")
     }
     let recorder = try commands.set.recorder(path, output, commands)

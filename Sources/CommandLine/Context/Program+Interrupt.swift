@@ -9,8 +9,8 @@ extension Program {
   ) async -> Int32 {
     let task = EventLoop.shared.spawn { () -> (any Error)? in
       do {
-        if let problem = process.configuration.problem, !command.traits.showsProblems { throw problem }
-        if command.traits.usesNames { try NamesFile.check() }
+        if let problem = process.configuration.problem, !command.traits.program.showsProblems { throw problem }
+        if command.traits.program.usesNames { try NamesFile.check() }
         try await process.run(command, in: Context(process, command.step))
         return nil
       } catch { return process.commands.explained(error) }

@@ -12,12 +12,6 @@ package enum Program {
         configuration.defaults.general, usesColor: environment["NO_COLOR"]?.isEmpty ?? true,
         usesTimeout: !type(of: command).unusedOptions.contains("--timeout"))
     }
-    return run(command, commands, environment, configuration)
-  }
-
-  private static func run(
-    _ command: any LoopCommand, _ commands: CommandSet, _ environment: [String: String], _ configuration: Configuration
-  ) -> Int32 {
     let adapter = try? configuration.adapter()
     if !command.usesAdapter || adapter?.isKernel != true { Capabilities.drop() }
     LibraryEnvironment.restrict()
@@ -28,7 +22,7 @@ package enum Program {
         arguments: [command.commandName] + (command.process.json ? ["--json"] : []), commands)
     }
     let clock = environment["BLECTL_CLOCK"]
-    if !command.traits.isTimeReal {
+    if !command.traits.program.isTimeReal {
       switch adapter {
       case .simulation where clock == "virtual": EventLoop.shared.useVirtualTime()
       // A recording contains no device that needs real time.
@@ -36,7 +30,7 @@ package enum Program {
       default: break
       }
     }
-    let status = try? EventLoop.shared.run {
+    let status = try? EventLoop.shared.run { [command, configuration] in
       // Standard output carries the trace only.
       let output = Output(command.outputStyle, out: command.process.trace == "-" ? 2 : 1, environment: configuration.variable)
       let context = ProcessContext(command.process, output, configuration, commands)

@@ -83,13 +83,8 @@ package struct CommandSet: Sendable {
     recorder: @escaping @LoopActor @Sendable (_ path: String, Output, SessionCommands) throws -> any CommandRecorder,
     completionScript: @escaping @Sendable (_ arguments: [String]) -> String?
   ) {
-    self.root = root
-    self.commandLine = commandLine
-    self.option = option
-    self.standard = standard
-    self.sessionOnly = sessionOnly
-    self.recorder = recorder
-    self.completionScript = completionScript
+    (self.root, self.commandLine, self.option, self.standard) = (root, commandLine, option, standard)
+    (self.sessionOnly, self.recorder, self.completionScript) = (sessionOnly, recorder, completionScript)
   }
 
   /// Returns the error for an unknown command or a misplaced option. Nil if the words contain neither.

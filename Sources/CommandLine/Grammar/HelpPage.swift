@@ -42,7 +42,7 @@ package struct HelpPage {
     let shared = [Self.connectionTitle, Self.globalTitle].filter(titles.contains)
     let own = ["Arguments", "Options"] + titles.filter { $0 != "Arguments" && $0 != "Options" && !shared.contains($0) }
     for title in own + (isShort ? [] : shared) {
-      let listed = arguments.filter { Self.title($0) == title && !(isShort && type.traits.rareOptions.contains($0.longName ?? "")) }
+      let listed = arguments.filter { Self.title($0) == title && !(isShort && type.traits.help.rareOptions.contains($0.longName ?? "")) }
       if !listed.isEmpty || title == Self.globalTitle { parts.append(section(title, listed, isShort: isShort)) }
     }
     var examples = type.examples
@@ -70,7 +70,7 @@ package struct HelpPage {
   private func section(_ title: String, _ arguments: [CommandDescription.Argument], isShort: Bool) -> [String] {
     var rows = arguments.map { argument in
       let more = isShort || argument.discussion.isEmpty ? "" : (argument.discussion.hasPrefix("(") ? " " : ". ") + argument.discussion
-      let label = [Self.label(argument), type.traits.flagArguments[argument.longName ?? ""]].compactMap(\.self).joined(separator: " ")
+      let label = [Self.label(argument), type.traits.help.flagArguments[argument.longName ?? ""]].compactMap(\.self).joined(separator: " ")
       return (label, argument.help + more)
     }
     if title == Self.globalTitle {

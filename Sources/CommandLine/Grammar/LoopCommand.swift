@@ -77,7 +77,7 @@ extension DescribedCommand {
   package static var takesPeer: Bool { false }
   package static var ownShape: CommandShape? { nil }
   package static var examples: [String] { [] }
-  package static var unusedOptions: [String] { traits.unusedOptions }
+  package static var unusedOptions: [String] { traits.help.unusedOptions }
   package static func advice(on mistake: ParserMistake.Kind, in words: [String]) -> String? { nil }
   package static func hint(_ value: String, for place: String) -> String? { nil }
 }
@@ -118,7 +118,7 @@ extension LoopCommand {
   @LoopActor package func name(_ files: inout CommandFiles) {}
   package func check(_ words: [String], _ commands: CommandSet, isSession: Bool) throws {}
 
-  package var recordedForm: RecordedForm { RecordedForm(isLeftOut: traits.isLeftOut) }
+  package var recordedForm: RecordedForm { RecordedForm(isLeftOut: traits.script.isLeftOut) }
   package var recordedDevice: PeerArgument? { peerOptions?.peer }
 
   fileprivate mutating func takeTimeout(_ defaults: ShellSettings) {
@@ -185,18 +185,12 @@ package struct CommandTraits: Sendable {
   var printsRecords = false
   /// The positional arguments for completion. Nil to derive them from the command's declaration.
   var completedWords: [CommandShape.Word]?
-  /// The global options that have no effect on this command. Its help omits them.
-  var unusedOptions: [String] = []
-  /// The options that only `--help` shows, so that `-h` fits on a screen.
-  var rareOptions: [String] = []
-  /// The PEER that a flag gives another meaning, by the flag's name, as the help shows it.
-  var flagArguments: [String: String] = [:]
-  /// Whether the command shows or takes names of UUIDs or companies.
-  var usesNames = true
-  /// Whether the command uses real time even with the simulator.
-  var isTimeReal = false
-  /// Whether the command shows a mistake in the configuration file, and runs nevertheless.
-  var showsProblems = false
+  /// The global options that have no effect, which the help omits, the options that only `--help` shows, so that `-h` fits on a screen,
+  /// and the PEER that a flag gives another meaning, by the flag's name.
+  let help: (unusedOptions: [String], rareOptions: [String], flagArguments: [String: String])
+  /// Whether the command shows or takes names of UUIDs or companies, uses real time even with the simulator, and runs in spite of a mistake
+  /// in the configuration file, which it shows.
+  let program: (usesNames: Bool, isTimeReal: Bool, showsProblems: Bool)
 
   // MARK: Sessions
 
@@ -216,14 +210,9 @@ package struct CommandTraits: Sendable {
 
   // MARK: Scripts
 
-  /// Whether `--record` can record the command in a script.
-  var isRecordable = true
-  /// Whether the recorder omits the command from a script.
-  var isLeftOut = false
-  /// The reason why a script cannot contain the command, or an alternative. Nil if a script can contain the command.
-  package var scriptRefusal: String?
-  /// Whether a script ends its own subscriptions after the command, as it does for `unsubscribe`.
-  package var endsSubscriptions = false
+  /// Whether `--record` can record the command, whether the recorder omits it, the reason why a script cannot contain it, or an alternative,
+  /// and whether a script ends its own subscriptions after it, as it does for `unsubscribe`.
+  package let script: (isRecordable: Bool, isLeftOut: Bool, refusal: String?, endsSubscriptions: Bool)
 
   package init(
     takesValue: Bool = false, attributeUse: CommandShape.AttributeUse = CommandShape.AttributeUse.any, printsRecords: Bool = false,
@@ -236,12 +225,11 @@ package struct CommandTraits: Sendable {
   ) {
     (self.takesValue, self.attributeUse) = (takesValue, attributeUse)
     (self.printsRecords, self.completedWords) = (printsRecords, completedWords)
-    (self.unusedOptions, self.rareOptions, self.flagArguments) = (unusedOptions, rareOptions, flagArguments)
-    (self.usesNames, self.isTimeReal, self.showsProblems) = (usesNames, isTimeReal, showsProblems)
+    (help, program) = ((unusedOptions, rareOptions, flagArguments), (usesNames, isTimeReal, showsProblems))
     (self.runsInSessions, self.isSession, self.turn, self.runsBesideOthers) = (runsInSessions, isSession, turn, runsBesideOthers)
     (self.deviceChange, self.completesNames, self.takesEarlierValues) = (deviceChange, completesNames, takesEarlierValues)
-    (self.recordsNamePeers, self.isRecordable, self.scriptRefusal) = (recordsNamePeers, isRecordable, scriptRefusal)
-    (self.isLeftOut, self.endsSubscriptions) = (isLeftOut, endsSubscriptions)
+    self.recordsNamePeers = recordsNamePeers
+    script = (isRecordable, isLeftOut, scriptRefusal, endsSubscriptions)
   }
 }
 

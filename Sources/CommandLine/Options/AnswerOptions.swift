@@ -14,8 +14,7 @@ package struct AnswerOptions: OptionSection {
       "Exit 7 when this notification arrives; repeatable", discussion: "Needs --expect or --collect.", valueName: "attr[=hex]"))
   var failOn: [PatternArgument] = []
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("Notifications per --expect (default: 1)", valueName: "n"))
-  var expectCount: Int?
+  @Option("Notifications per --expect (default: 1)", value: "n", parsing: .unconditional) var expectCount: Int?
 
   @Option(
     parsing: .unconditional,

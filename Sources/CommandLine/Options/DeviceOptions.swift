@@ -2,9 +2,7 @@ package import BluetoothLEDeviceFiles
 
 /// The option that names the device file.
 package struct DeviceOptions: ParsableArguments {
-  @Option(
-    help: ArgumentHelp("Device file that describes the protocol, see blectl-device(5)", valueName: "file"),
-    completion: .file(extensions: ["json", "jsonc"]))
+  @Option("Device file that describes the protocol, see blectl-device(5)", value: "file", completion: .file(extensions: ["json", "jsonc"]))
   package var device: String?
 
   package init() {}

@@ -2,24 +2,14 @@
 package struct LinkOptions: OptionSection {
   package static let title = HelpPage.connectionTitle
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("Largest MTU to offer, 23-517 (default: 517)", valueName: "n"))
-  package var mtu: Int?
+  @Option("Largest MTU to offer, 23-517 (default: 517)", value: "n", parsing: .unconditional) package var mtu: Int?
+  @Option("Request this PHY: 1m, 2m or coded", value: "phy", completion: .list(["1m", "2m", "coded"])) package var phy: PHYArgument?
 
-  @Option(help: ArgumentHelp("Request this PHY: 1m, 2m or coded", valueName: "phy"), completion: .list(["1m", "2m", "coded"]))
-  package var phy: PHYArgument?
-
-  @Option(
-    parsing: .unconditional, help: ArgumentHelp("Request this connection interval, 7.5-4000", valueName: "ms"),
-    transform: TimeText.milliseconds)
+  @Option("Request this connection interval, 7.5-4000", value: "ms", parsing: .unconditional, transform: TimeText.milliseconds)
   package var interval: Double?
 
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("Retry a failed connection up to N times, 0-100 (default: 1)", valueName: "n"))
-  package var retries: Int?
-
+  @Option("Retry a failed connection up to N times, 0-100 (default: 1)", value: "n", parsing: .unconditional) package var retries: Int?
   @Flag(help: "Wait for the device to appear, for up to --timeout (default: 1 hour)") package var wait = false
-
   @Flag(help: "Pair if the device demands it") package var pair = false
 
   @Option(

@@ -5,24 +5,15 @@ package struct PairingOptions: OptionSection {
   package static let title = "PAIRING"
   private static let abilities = IOCapability.allCases.map(\.name)
 
-  @Option(help: ArgumentHelp("none, display, yesno, keyboard or keyboard-display", valueName: "ability"), completion: .list(abilities))
-  var io: String?
+  @Option("none, display, yesno, keyboard or keyboard-display", value: "ability", completion: .list(abilities)) var io: String?
+  @Option("The passkey: six digits, @FILE, or - for standard input", value: "n", completion: .file()) var passkey: String?
 
-  @Option(help: ArgumentHelp("The passkey: six digits, @FILE, or - for standard input", valueName: "n"), completion: .file())
-  var passkey: String?
-
-  @Option(
-    help: ArgumentHelp("Say whether both devices show the same number: yes or no", valueName: "answer"), completion: .list(["yes", "no"]))
+  @Option("Say whether both devices show the same number: yes or no", value: "answer", completion: .list(["yes", "no"]))
   var confirm: String?
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("Shortest key to accept, 7-16 bytes (default: 16)", valueName: "n"))
-  package var minKeySize: Int?
-
+  @Option("Shortest key to accept, 7-16 bytes (default: 16)", value: "n", parsing: .unconditional) package var minKeySize: Int?
   @Flag(help: "Store no keys: the pairing ends with the connection") var noBond = false
-
-  @Option(
-    help: ArgumentHelp("allow or refuse LE legacy pairing (default: allow)", valueName: "what"), completion: .list(["allow", "refuse"]))
-  var legacy: String?
+  @Option("allow or refuse LE legacy pairing (default: allow)", value: "what", completion: .list(["allow", "refuse"])) var legacy: String?
 
   package init() {}
 

@@ -5,9 +5,7 @@ package struct PeerOptions: ParsableArguments {
   static let sentence = "an address, a name, name:GLOB, mac:MAC, service:UUID, @last or @ALIAS"
 
   @Argument(help: ArgumentHelp(stringLiteral: Self.forms)) package var peer: PeerArgument
-
   @OptionGroup package var choice: ChoiceOptions
-
   @OptionGroup package var link: LinkOptions
 
   package init() {}
@@ -43,7 +41,6 @@ package struct ChoiceOptions: OptionSection {
   package static let title = HelpPage.connectionTitle
 
   @Flag(help: "Use the first match (default: the strongest)") package var first = false
-
   @Flag(help: "Fail if several devices match (exit 2)") package var unique = false
 
   package init() {}

@@ -10,22 +10,14 @@ package struct ProcessOptions: OptionSection {
   package var adapter: String?
 
   @Flag(help: "Print one JSON object per line") package var json = false
-
   @Flag(name: [.short, .long], help: "Print only results and errors") package var quiet = false
-
   @Flag(name: [.short, .long], help: "Show progress; -vv also shows every ATT PDU") package var verbose: Int
 
   // No default value, because the parser would search all protocol conformances.
-  @Option(help: ArgumentHelp("auto, always or never (default: auto)", valueName: "when"))
-  package var color: ColorChoice?
-
-  @Option(help: ArgumentHelp("Capture HCI traffic to FILE (btsnoop); - writes pcapng to stdout", valueName: "file"), completion: .file())
-  package var trace: String?
-
+  @Option("auto, always or never (default: auto)", value: "when") package var color: ColorChoice?
+  @Option("Capture HCI traffic to FILE (btsnoop); - writes pcapng to stdout", value: "file", completion: .file()) package var trace: String?
   @Flag(help: "Keep the keys of your own connections in the capture") var traceSecrets = false
-
-  @Option(help: ArgumentHelp("Record this session as a script for blectl run", valueName: "file"), completion: .file())
-  var record: String?
+  @Option("Record this session as a script for blectl run", value: "file", completion: .file()) var record: String?
 
   // Applies to one command, see `step`. It is here because a separate group costs each start ten times more than the option.
   @Option(
@@ -37,17 +29,12 @@ package struct ProcessOptions: OptionSection {
   var timeout: Double?
 
   @Flag(help: "Print records as a table of comma-separated values") var csv = false
+  @Option("Print a line per record: '{time},{name},{heart_rate}'", value: "template", parsing: .unconditional) var format: String?
 
-  @Option(
-    parsing: .unconditional, help: ArgumentHelp("Print a line per record: '{time},{name},{heart_rate}'", valueName: "template"))
-  var format: String?
-
-  @Option(
-    parsing: .unconditional, help: ArgumentHelp("Write the result to FILE instead of stdout", valueName: "file"), completion: .file())
+  @Option("Write the result to FILE instead of stdout", value: "file", parsing: .unconditional, completion: .file())
   package var output: String?
 
-  @Option(help: ArgumentHelp("Times as local, utc, relative or none (default: utc)", valueName: "form"))
-  var time: TimeChoice?
+  @Option("Times as local, utc, relative or none (default: utc)", value: "form") var time: TimeChoice?
 
   @Option(
     parsing: .unconditional,

@@ -17,13 +17,9 @@ package struct Clone: LoopCommand {
     runsInSessions: false, isRecordable: false, scriptRefusal: "Clone the device with blectl clone, then use the file: -i sim:FILE")
 
   @OptionGroup var process: ProcessOptions
-
   @Argument(help: "Address, name, name:GLOB, mac:MAC, service:UUID, @last or @ALIAS") var peer: PeerArgument?
-
-  @Option(help: ArgumentHelp("With --trace: the device, if the capture has several", valueName: "address")) var device: Address?
-
+  @Option("With --trace: the device, if the capture has several", value: "address") var device: Address?
   @OptionGroup var choice: ChoiceOptions
-
   @OptionGroup var link: LinkOptions
 
   var usesAdapter: Bool { process.trace == nil }

@@ -9,9 +9,7 @@ package struct Unpair: LoopCommand {
   static let traits = CommandTraits(unusedOptions: Bonds.unused, usesNames: false, turn: .ofCurrentDevice, isLeftOut: true)
 
   @OptionGroup var process: ProcessOptions
-
   @Argument(help: "The device (in a session, default: the current one)") var peer: PeerArgument?
-
   @Flag(help: "Remove all keys that blectl has") var all = false
 
   var isAboutCurrent: Bool { !all && (peer ?? .current) == .current }
@@ -90,9 +88,7 @@ package struct Bonds: LoopCommand {
   }
 
   @OptionGroup var process: ProcessOptions
-
   @Argument(help: ArgumentHelp("export or import (default: list the bonds)", valueName: "action")) var action: Action?
-
   @Argument(help: "The file to write or read", completion: .file()) var file: String?
 
   var usesAdapter: Bool { false }

@@ -19,15 +19,12 @@ package struct Call: PeerCommand {
 
   @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
-
-  @Argument(help: ArgumentHelp("A command of the device file", valueName: "device-command"))
-  var command: String?
+  @Argument(help: ArgumentHelp("A command of the device file", valueName: "device-command")) var command: String?
 
   @Argument(help: ArgumentHelp("A parameter of the command; bytes are hex, or @FILE", valueName: "name=value"))
   var parameters: [String] = []
 
   @OptionGroup var file: DeviceOptions
-
   @Flag(help: "List the commands and their parameters") var list = false
 
   func validate() throws {

@@ -9,7 +9,6 @@ package struct Config: LoopCommand {
     printsRecords: true, unusedOptions: ["--record", "--trace", "--trace-secrets"], usesNames: false, runsInSessions: false)
 
   @OptionGroup var process: ProcessOptions
-
   @Argument(help: "The device (default: all devices)") var peer: PeerArgument?
 
   var recordFields: RecordFields? { RecordFields(["name", "value", "source", "place"]) }

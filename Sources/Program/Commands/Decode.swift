@@ -39,7 +39,6 @@ package struct Decode: LoopCommand {
   private var input: [String] { what == nil ? (first.map { [$0] } ?? []) + others : others }
 
   @Option(help: KeyArgument.help) var key: [KeyArgument] = []
-
   @Flag(help: "Print only the summary of a trace") var summary = false
 
   enum What: String, CaseIterable {

@@ -20,19 +20,12 @@ package struct MacFromAdv: LoopCommand {
     printsRecords: true, flagArguments: ["--learn": "[<address>]"], runsBesideOthers: true, recordsNamePeers: true)
 
   @OptionGroup var process: ProcessOptions
-
   @Argument(help: "The device (default: all devices)") var peer: PeerArgument?
-
-  @Option(help: ArgumentHelp("Decode this advertising data (hex)", valueName: "ad")) var hex: String?
-
-  @Option(help: ArgumentHelp("Where the MAC is; replaces the known layouts; repeatable", valueName: "rule"))
-  var rule: [String] = []
-
+  @Option("Decode this advertising data (hex)", value: "ad") var hex: String?
+  @Option("Where the MAC is; replaces the known layouts; repeatable", value: "rule") var rule: [String] = []
   @OptionGroup var file: DeviceOptions
-
   @Flag(help: "Show rules for the sender's own address, or for ADDRESS") var learn = false
-
-  @Option(help: ArgumentHelp("The sender's address, for --hex", valueName: "address")) var sender: Address?
+  @Option("The sender's address, for --hex", value: "address") var sender: Address?
 
   @Option(
     help: ArgumentHelp(
@@ -49,7 +42,6 @@ package struct MacFromAdv: LoopCommand {
   var duration: Double = 11
 
   @Flag(help: "Use the first match; without PEER, stop after one MAC") var first = false
-
   @OptionGroup var link: LinkOptions
 
   /// The MAC to learn a rule for, which follows `--learn`. Nil to learn the sender's own address.

@@ -23,30 +23,18 @@ package struct Notify: ValueCommand {
   @Argument(help: ArgumentHelp("Characteristics (default: all that notify or indicate)", valueName: "attribute"))
   var attributes: [String] = []
 
-  @Option(
-    name: .short("n"), parsing: .unconditional,
-    help: ArgumentHelp("Stop after N values", valueName: "n"))
-  var count: Int?
+  @Option("Stop after N values", value: "n", name: .short("n"), parsing: .unconditional) var count: Int?
 
   @Option(
-    name: .short("d"), parsing: .unconditional,
-    help: ArgumentHelp("Stop after SECONDS; 0 runs until Ctrl-C", valueName: "seconds"), transform: TimeText.seconds)
+    "Stop after SECONDS; 0 runs until Ctrl-C", value: "seconds", name: .short("d"), parsing: .unconditional, transform: TimeText.seconds)
   var duration: Double?
 
-  @Option(help: ArgumentHelp("Write this value after subscribing; repeatable", valueName: "attr=hex"))
-  var write: [AssignmentArgument] = []
-
+  @Option("Write this value after subscribing; repeatable", value: "attr=hex") var write: [AssignmentArgument] = []
   @Flag(help: "Reconnect and continue after a lost connection") var reconnect = false
-
   @Flag(help: "Subscribe to indications (0200) where both are possible") var indicate = false
-
   @Flag(help: "Plot the numbers live on a terminal") var plot = false
-
-  @Option(help: ArgumentHelp("At the end, draw the numbers as SVG", valueName: "file"), completion: .file())
-  var svg: String?
-
-  @Option(name: .customLong("as"), help: ValueFormat.help, completion: .list(ValueFormat.names))
-  var chosenFormat: ValueFormat?
+  @Option("At the end, draw the numbers as SVG", value: "file", completion: .file()) var svg: String?
+  @Option(name: .customLong("as"), help: ValueFormat.help, completion: .list(ValueFormat.names)) var chosenFormat: ValueFormat?
 
   func validate() throws {
     try limit("--count", count, to: 1...)

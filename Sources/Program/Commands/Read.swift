@@ -26,24 +26,16 @@ package struct Read: ValueCommand {
   var attributes: [String] = []
 
   @Flag(help: "Read all readable characteristics") var all = false
-
-  @Option(
-    parsing: .unconditional, help: ArgumentHelp("Read again every SECONDS, 0.01-86400", valueName: "seconds"), transform: TimeText.seconds)
-  var every: Double?
-
-  @Option(name: .short("n"), parsing: .unconditional, help: ArgumentHelp("Stop after N readings (with --every)", valueName: "n"))
-  var count: Int?
+  @Option("Read again every SECONDS, 0.01-86400", value: "seconds", parsing: .unconditional, transform: TimeText.seconds) var every: Double?
+  @Option("Stop after N readings (with --every)", value: "n", name: .short("n"), parsing: .unconditional) var count: Int?
 
   @Option(
     name: .short("d"), parsing: .unconditional,
     help: ArgumentHelp("Stop after SECONDS (with --every); 0 runs until Ctrl-C", valueName: "seconds"), transform: TimeText.seconds)
   var duration: Double?
 
-  @Option(name: .customLong("as"), help: ValueFormat.help, completion: .list(ValueFormat.names))
-  var chosenFormat: ValueFormat?
-
-  @Flag(help: ArgumentHelp("Write only the bytes of the values", discussion: "Excludes --as and --json."))
-  var raw = false
+  @Option(name: .customLong("as"), help: ValueFormat.help, completion: .list(ValueFormat.names)) var chosenFormat: ValueFormat?
+  @Flag(help: ArgumentHelp("Write only the bytes of the values", discussion: "Excludes --as and --json.")) var raw = false
 
   func validate() throws {
     if all, !attributes.isEmpty { throw ValidationError("--all reads all characteristics. Leave out the attributes.") }

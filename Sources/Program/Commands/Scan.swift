@@ -29,49 +29,21 @@ package struct Scan: LoopCommand {
   var duration: Double = 10
 
   @Flag(help: "Send no scan requests, so get no scan responses") var passive = false
-
-  @Option(help: ArgumentHelp("Part of the name, or a glob for the whole name", valueName: "word|glob"))
-  var name: [String] = []
-
-  @Option(help: ArgumentHelp("An advertised service: UUID or name", valueName: "uuid"))
-  var service: [ServiceArgument] = []
-
-  @Option(help: ArgumentHelp("An address, @last or @ALIAS", valueName: "address"))
-  var address: [ScannedPeerArgument] = []
-
-  @Option(help: ArgumentHelp("A company, and first bytes of its data: 0305:01", valueName: "id[:hex]"))
-  var manufacturer: [ManufacturerArgument] = []
-
-  @Option(parsing: .unconditional, help: ArgumentHelp("The weakest signal, -127 to 20 dBm", valueName: "n"))
-  var minRssi: Int?
-
+  @Option("Part of the name, or a glob for the whole name", value: "word|glob") var name: [String] = []
+  @Option("An advertised service: UUID or name", value: "uuid") var service: [ServiceArgument] = []
+  @Option("An address, @last or @ALIAS", value: "address") var address: [ScannedPeerArgument] = []
+  @Option("A company, and first bytes of its data: 0305:01", value: "id[:hex]") var manufacturer: [ManufacturerArgument] = []
+  @Option("The weakest signal, -127 to 20 dBm", value: "n", parsing: .unconditional) var minRssi: Int?
   @Flag(help: "Print every report, not only new ones") var duplicates = false
-
   @Flag(help: "Print one line or record per device, at the end") var devices = false
-
-  @Option(help: ArgumentHelp("With --devices, print all devices every S seconds", valueName: "s"), transform: TimeText.seconds)
-  var every: Double?
-
-  @Option(help: ArgumentHelp("1m, coded or 1m,coded (default: 1m)", valueName: "phys"))
-  var phy: ScanPHYs = .le1M
-
-  @Option(
-    name: .short("n"), parsing: .unconditional,
-    help: ArgumentHelp("Stop after N records; with --sort, print the first N", valueName: "n"))
-  var count: Int?
-
-  @Option(help: ArgumentHelp("rssi, name, last or first (default: rssi)", valueName: "key"))
-  var sort: DeviceOrder.Key?
-
-  @Option(help: ArgumentHelp("Append packets as JSON; with --devices, all of them", valueName: "file"), completion: .file())
-  var log: String?
-
+  @Option("With --devices, print all devices every S seconds", value: "s", transform: TimeText.seconds) var every: Double?
+  @Option("1m, coded or 1m,coded (default: 1m)", value: "phys") var phy: ScanPHYs = .le1M
+  @Option("Stop after N records; with --sort, print the first N", value: "n", name: .short("n"), parsing: .unconditional) var count: Int?
+  @Option("rssi, name, last or first (default: rssi)", value: "key") var sort: DeviceOrder.Key?
+  @Option("Append packets as JSON; with --devices, all of them", value: "file", completion: .file()) var log: String?
   @Option(help: KeyArgument.help) var key: [KeyArgument] = []
-
   @Option(help: IdentityKeyArgument.help) var irk: [IdentityKeyArgument] = []
-
   @OptionGroup var file: DeviceOptions
-
   @Flag(help: "Print records as hex instead of a table") var raw = false
 
   func validate() throws {

@@ -19,23 +19,13 @@ package struct SendFile: PeerCommand {
 
   @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
-
   @Argument(help: "The characteristic to write to") var attribute: String
-
   @Argument(help: "The file, or - for standard input", completion: .file()) var file: String
+  @Option("command or request (default: command if possible)", value: "mode") var mode: TransferOptions.Mode?
+  @Option("Bytes per segment, 1-512 (default: auto)", value: "n") var chunk: ChunkArgument = .auto
+  @Option("Segments in flight, 1-10000 (default: auto)", value: "n") var window: WindowArgument = .auto
 
-  @Option(help: ArgumentHelp("command or request (default: command if possible)", valueName: "mode"))
-  var mode: TransferOptions.Mode?
-
-  @Option(help: ArgumentHelp("Bytes per segment, 1-512 (default: auto)", valueName: "n"))
-  var chunk: ChunkArgument = .auto
-
-  @Option(help: ArgumentHelp("Segments in flight, 1-10000 (default: auto)", valueName: "n"))
-  var window: WindowArgument = .auto
-
-  @Option(
-    parsing: .unconditional, help: ArgumentHelp("Pause between segments, 0-60000 (default: auto)", valueName: "ms"),
-    transform: TimeText.milliseconds)
+  @Option("Pause between segments, 0-60000 (default: auto)", value: "ms", parsing: .unconditional, transform: TimeText.milliseconds)
   var gap: Double = 0
 
   @Option(
@@ -45,19 +35,11 @@ package struct SendFile: PeerCommand {
       valueName: "n"))
   var ackEvery: Int?
 
-  @Option(parsing: .unconditional, help: ArgumentHelp("Start at byte N of the file (default: 0)", valueName: "n"))
-  var offset = 0
-
+  @Option("Start at byte N of the file (default: 0)", value: "n", parsing: .unconditional) var offset = 0
   @Flag(help: "Continue the last transfer of this file") var resume = false
-
-  @Option(parsing: .unconditional, help: ArgumentHelp("Reconnect up to N times and continue, 0-1000 (default: 0)", valueName: "n"))
-  var reconnect = 0
-
-  @Option(help: ArgumentHelp("read-back or notify:ATTR", valueName: "how"), completion: .list(["read-back", "notify:"]))
-  var verify: VerifyArgument?
-
-  @Option(parsing: .unconditional, help: ArgumentHelp("Request this Link Layer data length, 27-251", valueName: "n"))
-  var dataLength: Int?
+  @Option("Reconnect up to N times and continue, 0-1000 (default: 0)", value: "n", parsing: .unconditional) var reconnect = 0
+  @Option("read-back or notify:ATTR", value: "how", completion: .list(["read-back", "notify:"])) var verify: VerifyArgument?
+  @Option("Request this Link Layer data length, 27-251", value: "n", parsing: .unconditional) var dataLength: Int?
 
   func validate() throws {
     try limit("--gap", gap, to: 0...60_000, "milliseconds", unitFirst: true)

@@ -9,9 +9,7 @@ package struct Services: PeerCommand {
 
   @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
-
   @Flag(help: "Also read and decode the values and descriptors") var values = false
-
   @OptionGroup var file: DeviceOptions
 
   mutating func placeFile(_ path: (String, ScriptFile) -> String) { file.device = file.device.map { path($0, .device) } }

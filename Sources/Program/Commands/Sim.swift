@@ -16,9 +16,7 @@ package struct Sim: LoopCommand {
     unusedOptions: ["--adapter", "--timeout", "--record", "--strict"], usesNames: false, isTimeReal: true, runsInSessions: false,
     isRecordable: false)
 
-  @Option(help: ArgumentHelp("unix:PATH or tcp:HOST:PORT (0: any free port); repeatable", valueName: "address"))
-  var listen: [String]
-
+  @Option(help: ArgumentHelp("unix:PATH or tcp:HOST:PORT (0: any free port); repeatable", valueName: "address")) var listen: [String]
   @Flag(help: "Stop when the last program disconnects") var once = false
 
   /// Whether the user gave `--stay`, which has no effect because the simulator runs until Ctrl-C by default.

@@ -17,28 +17,17 @@ package struct Tune: PeerCommand {
 
   @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
-
   @Argument(help: "Gets test data: do not use one that stores firmware") var attribute: String
 
   @Option(help: ArgumentHelp("notify:ATTR, the characteristic that counts bytes", valueName: "how"), completion: .list(["notify:"]))
   var verify: VerifyArgument
 
-  @Option(help: ArgumentHelp("command, request or both (default: command,request)", valueName: "modes"))
-  var mode = "command,request"
-
-  @Option(help: ArgumentHelp("Bytes per segment, such as 20,100 (default: 20 and auto)", valueName: "list"))
-  var chunk: String?
-
-  @Option(help: ArgumentHelp("Segments in flight (default: auto,4)", valueName: "list")) var window = "auto,4"
-
-  @Option(help: ArgumentHelp("Pauses in milliseconds (default: auto,0,2,4,6,8)", valueName: "list"))
-  var gap = "auto,0,2,4,6,8"
-
-  @Option(parsing: .unconditional, help: ArgumentHelp("Bytes per measurement, 1000-1000000 (default: 20000)", valueName: "n"))
-  var size = 20_000
-
-  @Option(help: ArgumentHelp("Draw the rates as SVG", valueName: "file"), completion: .file())
-  var svg: String?
+  @Option("command, request or both (default: command,request)", value: "modes") var mode = "command,request"
+  @Option("Bytes per segment, such as 20,100 (default: 20 and auto)", value: "list") var chunk: String?
+  @Option("Segments in flight (default: auto,4)", value: "list") var window = "auto,4"
+  @Option("Pauses in milliseconds (default: auto,0,2,4,6,8)", value: "list") var gap = "auto,0,2,4,6,8"
+  @Option("Bytes per measurement, 1000-1000000 (default: 20000)", value: "n", parsing: .unconditional) var size = 20_000
+  @Option("Draw the rates as SVG", value: "file", completion: .file()) var svg: String?
 
   func validate() throws {
     if svg == "-" { throw ValidationError("--svg takes the name of a file, because standard output has the results.") }

@@ -11,9 +11,7 @@ package struct Write: PeerCommand {
 
   @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
-
   @Argument(help: "Handle, UUID, SERVICE/UUID, UUID[N], UUID@2902 or name") var attribute: String
-
   @Argument(help: "Hex (1b9902), @FILE, - for stdin, or the format of --as") var value: String
 
   @Option(
@@ -24,23 +22,16 @@ package struct Write: PeerCommand {
     completion: .list(ValueFormat.names))
   var format: ValueFormat?
 
-  @Option(
-    name: .customLong("mode"), help: ArgumentHelp("auto, request, command, long or reliable (default: auto)", valueName: "mode"))
-  var chosenMode: WriteMode?
+  @Option("auto, request, command, long or reliable (default: auto)", value: "mode", name: .customLong("mode")) var chosenMode: WriteMode?
+  @Option("Bytes per segment, 1-512 (default: auto)", value: "n") var chunk: ChunkArgument = .auto
 
-  @Option(help: ArgumentHelp("Bytes per segment, 1-512 (default: auto)", valueName: "n"))
-  var chunk: ChunkArgument = .auto
-
-  @Option(
-    parsing: .unconditional, help: ArgumentHelp("Pause between segments, 0-60000 (default: 0)", valueName: "ms"),
-    transform: TimeText.milliseconds)
+  @Option("Pause between segments, 0-60000 (default: 0)", value: "ms", parsing: .unconditional, transform: TimeText.milliseconds)
   var gap: Double = 0
 
   @Flag(help: ArgumentHelp("Allow an empty value", discussion: "Without --empty, it is an error, because a variable may be unset."))
   var empty = false
 
-  @Flag(help: ArgumentHelp("Read the value back and compare", discussion: "Exit 7 if it differs."))
-  var readBack = false
+  @Flag(help: ArgumentHelp("Read the value back and compare", discussion: "Exit 7 if it differs.")) var readBack = false
 
   @Flag(
     help: ArgumentHelp(

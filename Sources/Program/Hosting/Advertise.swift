@@ -19,13 +19,9 @@ package struct Advertise: LoopCommand {
     printsRecords: true, unusedOptions: ["--timeout", "--record"], runsInSessions: false, isRecordable: false)
 
   @OptionGroup var process: ProcessOptions
-
-  @Option(help: ArgumentHelp("The complete local name", valueName: "name")) var name: String?
-
-  @Option(help: ArgumentHelp("A service, UUID or name; repeatable", valueName: "uuid")) var service: [ServiceArgument] = []
-
-  @Option(help: ArgumentHelp("A company and its data: 0305:0102; repeatable", valueName: "id[:hex]"))
-  var manufacturer: [ManufacturerArgument] = []
+  @Option("The complete local name", value: "name") var name: String?
+  @Option("A service, UUID or name; repeatable", value: "uuid") var service: [ServiceArgument] = []
+  @Option("A company and its data: 0305:0102; repeatable", value: "id[:hex]") var manufacturer: [ManufacturerArgument] = []
 
   @Option(
     help: ArgumentHelp(
@@ -38,20 +34,14 @@ package struct Advertise: LoopCommand {
     help: ArgumentHelp("Measurements in BTHome: temperature=21.5 door=open", discussion: "Not encrypted.", valueName: "name=value"))
   var bthome: [String] = []
 
-  @Option(help: ArgumentHelp("The whole advertising data, in place of the above", valueName: "hex"), transform: { try Hex.parse($0) })
-  var raw: [UInt8]?
-
-  @Option(help: ArgumentHelp("The whole scan response", valueName: "hex"), transform: { try Hex.parse($0) })
-  var scanResponse: [UInt8]?
+  @Option("The whole advertising data, in place of the above", value: "hex", transform: { try Hex.parse($0) }) var raw: [UInt8]?
+  @Option("The whole scan response", value: "hex", transform: { try Hex.parse($0) }) var scanResponse: [UInt8]?
 
   @Option(
-    name: .short("d"), parsing: .unconditional, help: ArgumentHelp("Stop after SECONDS; 0 runs until Ctrl-C", valueName: "seconds"),
-    transform: TimeText.seconds)
+    "Stop after SECONDS; 0 runs until Ctrl-C", value: "seconds", name: .short("d"), parsing: .unconditional, transform: TimeText.seconds)
   var duration: Double?
 
-  @Option(
-    parsing: .unconditional, help: ArgumentHelp("Advertising interval, 20 to 10240 ms (default: 100)", valueName: "ms"),
-    transform: TimeText.milliseconds)
+  @Option("Advertising interval, 20 to 10240 ms (default: 100)", value: "ms", parsing: .unconditional, transform: TimeText.milliseconds)
   var interval: Double?
 
   @Flag(help: "Use extended advertising, which holds more data") var extended = false

@@ -27,12 +27,10 @@ package struct Peripheral: LoopCommand {
   var file: String
 
   @Option(
-    name: .short("d"), parsing: .unconditional, help: ArgumentHelp("Stop after SECONDS; 0 runs until Ctrl-C", valueName: "seconds"),
-    transform: TimeText.seconds)
+    "Stop after SECONDS; 0 runs until Ctrl-C", value: "seconds", name: .short("d"), parsing: .unconditional, transform: TimeText.seconds)
   var duration: Double?
 
   @Flag(help: "Stop when the last central has disconnected") var once = false
-
   @OptionGroup var advertising: AdvertisingOptions
 
   var runsUntilStopped: Bool { duration ?? 0 == 0 && !once }
@@ -58,9 +56,7 @@ package struct Peripheral: LoopCommand {
 /// The options of `peripheral` that change the advertisements.
 struct AdvertisingOptions: ParsableArguments {
   @Flag(help: "Advertise only: no central can connect") var advertiseOnly = false
-
-  @Option(help: ArgumentHelp("Advertising interval, 20 to 10240 ms (default: as in FILE)", valueName: "ms")) var interval: Double?
-
+  @Option("Advertising interval, 20 to 10240 ms (default: as in FILE)", value: "ms") var interval: Double?
   @Flag(help: "Use extended advertising, which holds more data") var extended = false
 
   func validate() throws {

@@ -20,16 +20,13 @@ package struct Firmware: PeerCommand {
 
   @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
-
   @Argument(help: "list, upload, test, confirm, erase, reset, echo or info") var action: Action
 
   @Argument(help: "The file of upload, the hash of test or confirm, the text of echo", completion: .file(extensions: ["bin", "hex"]))
   var word: String?
 
   @OptionGroup var choices: UploadOptions
-
-  @Option(parsing: .unconditional, help: ArgumentHelp("The slot of upload or erase, 0-31 (default: chosen by the device)", valueName: "n"))
-  var slot: Int?
+  @Option("The slot of upload or erase, 0-31 (default: chosen by the device)", value: "n", parsing: .unconditional) var slot: Int?
 
   static func hint(_ value: String, for place: String) -> String? {
     place == "<action>" ? "The device comes first, then the action. To install a file, use `update`." : nil

@@ -25,14 +25,9 @@ package struct Update: PeerCommand {
   var words: [String]
 
   @Flag(help: "Show what the update would do, and write nothing") var dryRun = false
-
   @OptionGroup var choices: UploadOptions
-
   @Flag(help: "Leave the new image on trial until the next restart") var noConfirm = false
-
-  @Option(
-    parsing: .unconditional, help: ArgumentHelp("Ask for a receipt after N packets, 0-65535 (Nordic DFU, default: auto)", valueName: "n"))
-  var prn: Int?
+  @Option("Ask for a receipt after N packets, 0-65535 (Nordic DFU, default: auto)", value: "n", parsing: .unconditional) var prn: Int?
 
   func validate() throws { try limit("--prn", prn, to: 0...65_535) }
 
@@ -130,14 +125,11 @@ package struct Update: PeerCommand {
 /// The options of an upload, and the answer to the question before it.
 package struct UploadOptions: ParsableArguments {
   @Flag(help: "Do not ask before the first write") var yes = false
-
   @Flag(help: "Upload from the first byte (default: resume)") var noResume = false
 
   /// Whether the user gave the default, which has no effect.
   @Flag(help: ArgumentHelp("Continue an interrupted upload", visibility: .hidden)) var resume = false
-
-  @Option(parsing: .unconditional, help: ArgumentHelp("The image of a device with several, 0-15 (MCUmgr, default: 0)", valueName: "n"))
-  var image: Int?
+  @Option("The image of a device with several, 0-15 (MCUmgr, default: 0)", value: "n", parsing: .unconditional) var image: Int?
 
   package init() {}
 

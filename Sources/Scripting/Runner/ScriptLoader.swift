@@ -196,7 +196,7 @@ struct ScriptLoader {
   }
 
   private static func newNeed(_ words: [String], _ quoted: [String], _ commands: SessionCommands) throws -> Need {
-    if let reason = words.first.flatMap({ (commands.type(named: $0) ?? commands.set.type(named: $0))?.traits.scriptRefusal }) {
+    if let reason = words.first.flatMap({ (commands.type(named: $0) ?? commands.set.type(named: $0))?.traits.script.refusal }) {
       throw Failure(.usage, reason)
     }
     if let word = words.first, Predicate.words.contains(word) {
@@ -211,7 +211,7 @@ struct ScriptLoader {
         ?? commands.unknown([word], help: "See blectl-script(5).")
     }
     let line = try ShellLine(words, ShellSettings(), commands)
-    if let reason = line.command.traits.scriptRefusal { throw Failure(.usage, reason) }
+    if let reason = line.command.traits.script.refusal { throw Failure(.usage, reason) }
     var (command, file) = (line.command, CallCheck.File?.none)
     command.placeFile {
       if $1 != .device { file = ($0, $1) }

@@ -252,7 +252,7 @@ final class ScriptSteps: ResultObserver {
     if let failure { throw StepFailure(failure, in: step) }
     // Subscribe from the start of the connection.
     if isConnect { try await subscribe(for: following) }
-    if traits.endsSubscriptions { try await subscriptions.end() }
+    if traits.script.endsSubscriptions { try await subscriptions.end() }
   }
 
   /// Runs a command of the session. Returns its failure, or nil if the command succeeds.

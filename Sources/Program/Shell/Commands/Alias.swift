@@ -10,11 +10,8 @@ package struct Alias: SessionCommand {
     scriptRefusal: "An alias would outlive the script. Use a variable: set NAME VALUE")
 
   @OptionGroup var process: ProcessOptions
-
   @Argument(help: "1 to 64 characters") var name: String?
-
   @Argument(help: "The device (in a session, default: the current one)") var peer: PeerArgument?
-
   @Flag(help: "Remove the alias") var delete = false
 
   func validate() throws { if delete, name == nil || peer != nil { throw ValidationError("--delete takes a NAME and no PEER.") } }

@@ -12,7 +12,6 @@ package struct Connect: SessionCommand, PeerCommand {
 
   @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
-
   @Argument(help: "Use - to read commands from standard input") var input: InputArgument?
 
   enum InputArgument: String, ExpressibleByArgument, Sendable {

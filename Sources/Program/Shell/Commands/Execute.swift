@@ -11,16 +11,10 @@ package struct Execute: LoopCommand {
   static let traits = CommandTraits(completedWords: [.free, .peer], runsInSessions: false, isSession: true)
 
   @OptionGroup var process: ProcessOptions
-
   @Argument(help: "The commands in quotes: 'read 2a19; write ffe1 01'") var commands: String
-
   @Argument(help: "The device for commands without PEER") var peer: PeerArgument?
-
-  @Flag(name: .shortAndLong, help: "Continue after failures; exit with the status of the first failure")
-  var keepGoing = false
-
+  @Flag(name: .shortAndLong, help: "Continue after failures; exit with the status of the first failure") var keepGoing = false
   @OptionGroup var choice: ChoiceOptions
-
   @OptionGroup var link: LinkOptions
 
   func check(_ words: [String], _ set: CommandSet, isSession: Bool) throws {

@@ -8,7 +8,6 @@ package struct Exit: SessionCommand {
   static let traits = CommandTraits(turn: .atOnce, scriptRefusal: "A script ends with its last line. Remove this command.")
 
   @OptionGroup var process: ProcessOptions
-
   @Argument(help: ArgumentHelp("Nothing", visibility: .private)) var words: [String] = []
 
   func validate() throws {

@@ -6,7 +6,6 @@ package struct Help: SessionCommand {
   static let traits = CommandTraits(completedWords: [.command], turn: .atOnce, scriptRefusal: HelpText.refusal)
 
   @OptionGroup var process: ProcessOptions
-
   @Argument(help: "A command") var name: String?
 
   func run(in context: Context, _ session: SessionLinks) async throws {

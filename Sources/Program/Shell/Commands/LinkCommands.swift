@@ -10,16 +10,8 @@ package struct Rssi: PeerCommand {
 
   @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
-
-  @Option(
-    name: .short("n"), parsing: .unconditional,
-    help: ArgumentHelp("Stop after N readings; 0 continues until Ctrl-C", valueName: "n"))
-  var count: Int?
-
-  @Option(
-    parsing: .unconditional, help: ArgumentHelp("Pause between readings (default: 1)", valueName: "seconds"),
-    transform: TimeText.seconds)
-  var every: Double?
+  @Option("Stop after N readings; 0 continues until Ctrl-C", value: "n", name: .short("n"), parsing: .unconditional) var count: Int?
+  @Option("Pause between readings (default: 1)", value: "seconds", parsing: .unconditional, transform: TimeText.seconds) var every: Double?
 
   var runsUntilStopped: Bool { readings == 0 }
 
@@ -65,9 +57,7 @@ package struct Params: PeerCommand {
 
   @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
-
-  @Option(parsing: .unconditional, help: ArgumentHelp("Request this Link Layer data length, 27-251", valueName: "n"))
-  var dataLength: Int?
+  @Option("Request this Link Layer data length, 27-251", value: "n", parsing: .unconditional) var dataLength: Int?
 
   func validate() throws { try limit("--data-length", dataLength, to: 27...251, "bytes") }
 
@@ -115,7 +105,6 @@ package struct MTU: PeerCommand {
 
   @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
-
   @Argument(help: "The MTU to offer, 23-517") var wanted: Int?
 
   func validate() throws { try limit("mtu", wanted, to: 23...517, "bytes") }

@@ -14,7 +14,6 @@ package struct Repl: LoopCommand {
   static let traits = CommandTraits(runsInSessions: false, isSession: true)
 
   @OptionGroup var process: ProcessOptions
-
   @Argument(help: "Connect to this device first") var peer: PeerArgument?
 
   var isShared: Bool { process.json }

@@ -10,10 +10,7 @@ package struct SetSetting: SessionCommand {
   static let traits = CommandTraits(takesValue: true, completedWords: [.choice(ShellSettings.names), .setting], turn: .atOnce)
 
   @OptionGroup var process: ProcessOptions
-
-  @Argument(help: "format, timeout, reconnect, pair or level (default: show all)", completion: .list(ShellSettings.names))
-  var name: String?
-
+  @Argument(help: "format, timeout, reconnect, pair or level (default: show all)", completion: .list(ShellSettings.names)) var name: String?
   @Argument(help: "The new value (default: show the current one)") var value: String?
 
   func checkForScript() throws {

@@ -6,9 +6,7 @@ package struct Sleep: SessionCommand {
   static let traits = CommandTraits(takesValue: true, turn: .ofCurrentDevice)
 
   @OptionGroup var process: ProcessOptions
-
-  @Argument(help: "Seconds, or a time with its unit: 500ms, 2m", transform: TimeText.seconds)
-  var seconds: Double
+  @Argument(help: "Seconds, or a time with its unit: 500ms, 2m", transform: TimeText.seconds) var seconds: Double
 
   var recordedForm: RecordedForm { RecordedForm(words: [commandName, "\(seconds.plainText)s"]) }
 

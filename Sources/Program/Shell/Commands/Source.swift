@@ -10,9 +10,7 @@ package struct Source: SessionCommand {
     turn: .beforeOthers, deviceChange: .unknown, scriptRefusal: "To run another script, use `include FILE`.")
 
   @OptionGroup var process: ProcessOptions
-
   @Argument(help: "The file", completion: .file()) var file: String
-
   @Flag(name: .shortAndLong, help: "Continue after failures") var keepGoing = false
 
   static let limit = 4 << 20

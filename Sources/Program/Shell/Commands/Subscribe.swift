@@ -15,9 +15,7 @@ package struct Subscribe: SessionCommand, ValueCommand {
   @Argument(help: ArgumentHelp("Characteristics (default: all that notify or indicate)", valueName: "attribute"))
   var attributes: [String] = []
 
-  @Option(name: .customLong("as"), help: ValueFormat.help, completion: .list(ValueFormat.names))
-  var chosenFormat: ValueFormat?
-
+  @Option(name: .customLong("as"), help: ValueFormat.help, completion: .list(ValueFormat.names)) var chosenFormat: ValueFormat?
   @Flag(help: "Subscribe to indications (0200) where both are possible") var indicate = false
 
   var attributesInScript: [String] { attributes }
@@ -41,9 +39,7 @@ package struct Unsubscribe: SessionCommand, PeerCommand {
 
   @OptionGroup var process: ProcessOptions
   @OptionGroup var who: PeerOptions
-
-  @Argument(help: ArgumentHelp("Characteristics (default: all with a subscription)", valueName: "attribute"))
-  var attributes: [String] = []
+  @Argument(help: ArgumentHelp("Characteristics (default: all with a subscription)", valueName: "attribute")) var attributes: [String] = []
 
   func run(in context: Context, _ session: SessionLinks) async throws {
     let attributes = attributes == ["*"] ? [] : attributes

@@ -6,7 +6,6 @@ package struct Use: SessionCommand {
   static let traits = CommandTraits(turn: .atOnce, deviceChange: .chooses)
 
   @OptionGroup var process: ProcessOptions
-
   @Argument(help: "A connected device of this session") var peer: PeerArgument
 
   func run(in context: Context, _ session: SessionLinks) async throws {

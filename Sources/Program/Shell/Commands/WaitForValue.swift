@@ -19,13 +19,8 @@ package struct WaitForValue: SessionCommand, ValueCommand {
   @Argument(help: ArgumentHelp("The characteristic, and the first bytes of the value", valueName: "attr[=hex]"))
   var pattern: PatternArgument
 
-  @Option(
-    name: .short("n"), parsing: .unconditional,
-    help: ArgumentHelp("Wait for N values (default: 1)", valueName: "n"))
-  var count: Int = 1
-
-  @Option(name: .customLong("as"), help: ValueFormat.help, completion: .list(ValueFormat.names))
-  var chosenFormat: ValueFormat?
+  @Option("Wait for N values (default: 1)", value: "n", name: .short("n"), parsing: .unconditional) var count: Int = 1
+  @Option(name: .customLong("as"), help: ValueFormat.help, completion: .list(ValueFormat.names)) var chosenFormat: ValueFormat?
 
   func validate() throws { try limit("--count", count, to: 1...) }
 
