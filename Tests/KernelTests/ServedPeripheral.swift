@@ -25,17 +25,13 @@ final class ServedPeripheral {
   let type: String
   var peer: String { "\(address)/\(type)" }
 
-  static func start(_ adapter: String, _ file: String) throws -> RunningProcess {
+  static func start(_ adapter: String, _ file: String, state: String = state) throws -> RunningProcess {
     try Blectl.start(
       ["-i", adapter, "peripheral", file, "--json"], environment: ["XDG_STATE_HOME": state], adapter: nil, virtual: false)
   }
 
-  convenience init(_ adapter: String, _ device: String = ServedPeripheral.device()) throws {
-    try self.init(adapter, file: try TemporaryFolder.file(device))
-  }
-
-  init(_ adapter: String, file: String) throws {
-    process = try Self.start(adapter, file)
+  init(_ adapter: String, _ device: String = ServedPeripheral.device(), state: String = ServedPeripheral.state) throws {
+    process = try Self.start(adapter, try TemporaryFolder.file(device), state: state)
     guard let line = process.nextLine(where: { $0.contains(#""event":"advertising""#) }), let address = try Record(line).string("address"),
       let type = try Record(line).string("address_type")
     else { throw Guest.ToolFailed(description: "peripheral does not start: \(process.wait().errors)") }
