@@ -38,7 +38,9 @@ import TestSupport
     ("peripheral FILE on", "Unexpected word"), ("peripheral FILE on nowhere", "Unknown adapter"),
     ("peripheral /nonexistent.json", "no such file"), ("peripheral off", "No device is served"),
     ("peripheral FILE on replay:x", "A recording cannot advertise"), ("peripheral -", "standard input carries its commands"),
-    ("peripheral FILE; peripheral set ffe9 00", "ffe9"), ("peripheral FILE; peripheral set ffe1 -1 as u8", "-1"),
+    ("peripheral FILE; peripheral set ffe9 00", "no attribute ffe9. It has device_name (0x0003), "),
+    ("peripheral FILE; peripheral notify ff00/ffe1 00", "no service ff00. It has device_name (0x0003), "),
+    ("peripheral FILE; peripheral set ffe1 -1 as u8", "-1"),
   ])
   func mistakes(_ line: String, _ text: String) throws {
     let result = try Blectl.run(["-e", line.replacing("FILE", with: try Self.file())])

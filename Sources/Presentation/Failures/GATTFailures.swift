@@ -91,7 +91,8 @@ extension GATTError: FailureConvertible {
 
   // MARK: Refusals
 
-  static let listing = "To list the attributes, use services."
+  /// The advice about a wrong attribute. Errors about a device other than the connected one replace it.
+  package static let listing = "To list the attributes, use services."
 
   private static func attempt(_ request: Request, _ attribute: Attribute?) -> String {
     switch request {

@@ -111,12 +111,30 @@ package final class RunningPeripheral {
   func perform(_ line: PeripheralLine) throws -> Int? {
     if let failure { throw failure }
     events.removeAll()
-    return try device.perform(line)
+    return try namingAttributes { try device.perform(line) }
   }
 
   /// Returns the handle of an attribute of the device.
   /// - Throws: The errors of `AttributeDatabase.resolve`.
-  package func handle(of selector: Selector) throws -> AttributeHandle { try device.device.store.database.resolve(selector).handle }
+  package func handle(of selector: Selector) throws -> AttributeHandle {
+    try namingAttributes { try device.device.store.database.resolve(selector).handle }
+  }
+
+  /// The number of attributes that an error lists.
+  private static let listed = 16
+
+  /// Runs a body that resolves a selector. An error then lists the attributes of the device, which `services` does not know.
+  private func namingAttributes<Result>(_ body: () throws -> Result) throws -> Result {
+    do { return try body() } catch let error as GATTError {
+      let table = AttributeTable(device.device.store.database)
+      let handles = table.characteristics.map(\.valueHandle)
+      let names = handles.prefix(Self.listed).map { handle in table.name(at: handle).map { "\($0) (\(handle))" } ?? "\(handle)" }
+      let list = names.isEmpty ? "It has none." : "It has " + names.joined(separator: ", ") + (handles.count > names.count ? ", …" : ".")
+      var failure = Failure(error)
+      failure.message = failure.message.replacing(GATTError.listing, with: list)
+      throw failure
+    }
+  }
 
   /// Removes and returns the first event since the last command that satisfies `fits`. Nil at `deadline`.
   /// - Throws: The failure of the adapter; CancellationError.
