@@ -33,6 +33,8 @@ import TestSupport
     try store(adapter).keep([two], bonds)
     #expect(try store(adapter).centrals(bonds) == [two] && store(other).centrals(bonds).count == 1)
     #expect(try store(nil).centrals(bonds).isEmpty)
+    // The keys of the centrals that the device has forgotten are gone, and only those.
+    #expect(try Set(bonds.all().map(\.bond.identity)) == [two.identity, central(4).identity])
     // A central whose bond the user removed is a new one.
     #expect(try store(adapter).centrals(BondStore(folder: TemporaryFolder.path())).isEmpty)
   }

@@ -27,14 +27,18 @@ struct CentralStore {
     }
   }
 
-  /// Stores the bonded centrals of the adapter in place of the earlier ones.
+  /// Stores the bonded centrals of the adapter in place of the earlier ones. Removes the keys of those that are no longer among them: the
+  /// kernel would get them again.
   func keep(_ centrals: [BondedCentral], _ bonds: BondStore) throws {
     guard let adapter, let path else { return }
-    let old = try bonds.bonds(of: adapter).map(\.bond)
+    let old = try bonds.bonds(of: adapter)
     try bonds.add(
-      centrals.compactMap(\.bond).filter { !old.contains($0) }.map {
+      centrals.compactMap(\.bond).filter { bond in !old.contains { $0.bond == bond } }.map {
         StoredBond($0, of: adapter, created: EventLoop.shared.wallClock, name: nil)
       })
+    let left = centrals.map(\.identity)
+    let forgotten = try entries().filter { $0.adapter == adapter && !left.contains($0.central.identity) }.map(\.central.identity)
+    try bonds.remove(old.filter { forgotten.contains($0.bond.identity) })
     try StateFile.update(path, limit: Self.limit) { bytes in
       let others = entries(bytes).filter { $0.adapter != adapter }
       let all = others + centrals.map { (adapter, $0, $0.bond == nil) }
