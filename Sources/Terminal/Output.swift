@@ -258,8 +258,11 @@ package final class Output {
     if let failure { throw failure }
   }
 
+  /// The error that ended writing to stdout. Nil while it works.
+  package var resultFailure: OutputFailure? { streams.out.failure }
+
   /// Whether a write to stdout has failed.
-  package var isBroken: Bool { streams.out.failure != nil }
+  package var isBroken: Bool { resultFailure != nil }
 
   /// Whether the queue of stdout is below its limit.
   package var hasRoom: Bool { streams.out.hasRoom }

@@ -60,6 +60,21 @@ import TestSupport
     #expect(try air.blectl("read", "MyLock", "ffe1", "-t", "1").status == 2)
   }
 
+  /// A reader that has seen enough ends the device, as it ends other commands.
+  @Test func aClosedPipe() throws {
+    let air = try ListeningAir()
+    let command = """
+      '\(Blectl.path)' -i '\(air.adapter)' peripheral '\(try TemporaryFolder.file(Self.lock))' --json </dev/null | head -n 1
+      echo ${PIPESTATUS[0]}
+      """
+    let device = try RunningProcess(["bash", "-c", command])
+    #expect(device.waitForOutput(containing: #""event":"advertising""#))
+    // The device leaves it.
+    _ = try air.blectl("read", "MyLock", "ffe1", "-t", "2")
+    let ended = device.wait()
+    #expect(ended.lines.count == 2 && ended.lines.last == "74" && ended.errors.isEmpty, "\(ended.text)\(ended.errors)")
+  }
+
   /// The radio disappears while no central is connected.
   @Test func theRadioGoes() throws {
     let air = try ListeningAir()

@@ -44,6 +44,8 @@ final class PeripheralServer {
 
   private func take(_ record: ServedRecord) {
     if !record.offer(to: output) { dropped += 1 }
+    // Who closed the pipe wants no more events.
+    if let failure = output.resultFailure { over.resume(throwing: failure) }
     switch record.event.kind {
     case .connected: centrals += 1
     case .disconnected:
