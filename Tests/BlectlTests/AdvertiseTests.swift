@@ -80,7 +80,7 @@ import TestSupport
   /// Mistakes are found before the radio is used: this one does not exist.
   @Test(arguments: [
     ([], "Nothing to advertise. Use --name, --service, "), (["--name", ""], "The name is empty"),
-    (["--name", String(repeating: "n", count: 32)], "it has 34 bytes, with 28 free in the advertisement and 31 in the scan response"),
+    (["--name", String(repeating: "n", count: 32)], "and 31 in the scan response. Advertise less, or use --extended.\n"),
     (["--raw", String(repeating: "00", count: 32)], "32 bytes (maximum 31)"),
     (["--raw", "00", "--name", "N"], "replaces all other content"),
     (["--raw", "01 020"], #"Invalid hex "020" (column 4): odd number of digits"#), (["--scan-response", "xx"], "Invalid hex"),

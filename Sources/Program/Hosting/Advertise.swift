@@ -82,7 +82,7 @@ package struct Advertise: LoopCommand {
       var advertising = try content.advertising()
       if let interval { advertising.interval = .limited(seconds: interval / 1000) }
       return advertising
-    } catch { throw Failure(.usage, error.description) }
+    } catch { throw Failure(.usage, error.description.replacing("use extended advertising", with: "use --extended")) }
   }
 
   func run(in context: Context) async throws {
