@@ -2,6 +2,8 @@ import Glibc
 import SystemPackage
 import TestSupport
 
+@testable import BluetoothLE
+
 private let reset: [UInt8] = [1, 3, 0x0C, 0]
 private let complete: [UInt8] = [4, 0x0E, 4, 1, 3, 0x0C, 0]
 
@@ -57,6 +59,32 @@ private let complete: [UInt8] = [4, 0x0E, 4, 1, 3, 0x0C, 0]
     try await rig.settle()
     #expect(rig.received == [reset, reset])
     await #expect(throws: TransportError.self) { _ = try await StreamTransport.connect(to: listener.address, timeout: .seconds(5)) }
+  }
+
+  /// The kernel delays acknowledgments on a connection that answers. rootcanal would then wait in the middle of each packet.
+  @Test(.onLoop) @LoopActor func acknowledgmentsAreNotDelayed() async throws {
+    let listener = try await Listener.open(.tcp(host: "127.0.0.1", port: 0))
+    guard case .tcp(let host, let port) = listener.address else { return }
+    let rig = Rig()
+    rig.listen(listener)
+    let address = try #require(try await HostResolver.addresses(of: host, port: port, until: EventLoop.shared.now).first)
+    let descriptor = try SystemCall.socket(address.family, SOCK_STREAM)
+    let number = descriptor.rawValue
+    do throws(Errno) { try SystemCall.connect(number, address) } catch { #expect(error == .nowInProgress) }
+    try await rig.settle()
+    let client = StreamTransport(descriptor, name: "tcp:test")
+    var answers = 0
+    client.handler = { _ in answers += 1 }
+    for _ in 0..<8 {
+      client.send(reset)
+      try await rig.settle()
+      rig.hosts.first?.send(complete)
+      try await rig.settle()
+      #expect(try SystemCall.option(number, Int32(IPPROTO_TCP), TCP_QUICKACK, Int32(0)) == 1)
+      #expect(try SystemCall.option(number, Int32(IPPROTO_TCP), TCP_NODELAY, Int32(0)) == 1)
+    }
+    #expect(answers == 8 && rig.received.count == 8)
+    listener.close()
   }
 
   @Test(.onLoop) @LoopActor func theSocketIsTheUsersAloneAndRemoved() async throws {

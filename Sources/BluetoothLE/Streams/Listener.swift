@@ -77,11 +77,8 @@ package final class Listener {
   }
 
   private func transport(_ connection: consuming OwnedDescriptor) -> StreamTransport {
-    if case .tcp = address {
-      // No Nagle delay, as for outgoing connections. Keepalive detects hosts whose machine disappeared silently.
-      try? SystemCall.setOption(connection.rawValue, Int32(IPPROTO_TCP), TCP_NODELAY, Int32(1))
-      try? SystemCall.setOption(connection.rawValue, SOL_SOCKET, SO_KEEPALIVE, Int32(1))
-    }
+    // Keepalive detects hosts whose machine disappeared silently.
+    if case .tcp = address { try? SystemCall.setOption(connection.rawValue, SOL_SOCKET, SO_KEEPALIVE, Int32(1)) }
     return StreamTransport(connection, name: address.description, receiving: .hostToController, backlogLimit: Self.backlogLimit)
   }
 

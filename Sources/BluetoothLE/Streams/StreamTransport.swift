@@ -36,6 +36,13 @@ package final class StreamTransport: HostTransport {
     framer = H4Framer(receiving)
     // A turn must handle all packets of a read, or queues would only grow. A 4-byte command costs more than an event.
     buffer = [UInt8](repeating: 0, count: receiving == .controllerToHost ? 16_384 : 4096)
+    // HCI packets are small and each waits for an answer: Nagle's algorithm would delay every one.
+    setTCP(TCP_NODELAY)
+  }
+
+  /// Sets an option of a TCP connection, and nothing of other streams. Fails only for a connection that is over.
+  private func setTCP(_ option: Int32) {
+    if name.hasPrefix("tcp:") { try? SystemCall.setOption(descriptor.rawValue, Int32(IPPROTO_TCP), option, Int32(1)) }
   }
 
   // The descriptor must not be closed before the loop has forgotten it.
@@ -114,6 +121,9 @@ package final class StreamTransport: HostTransport {
     var isEmpty = false
     do throws(Errno) {
       let count = try SystemCall.read(descriptor.rawValue, into: &buffer)
+      // The other side may use Nagle's algorithm, as rootcanal does: it then sends the rest of a packet after the acknowledgment of the first
+      // bytes, which the kernel otherwise delays by 40 ms. The option does not last.
+      setTCP(TCP_QUICKACK)
       if count == 0 {
         end(.closedByOtherSide(transport: name))
       } else {
@@ -179,8 +189,6 @@ package final class StreamTransport: HostTransport {
           }
           if let failure = SystemCall.pendingError(descriptor.rawValue) { throw failure }
         }
-        // HCI packets are small and each waits for an answer: Nagle's algorithm would delay every one.
-        if candidate.family != AF_UNIX { try SystemCall.setOption(descriptor.rawValue, Int32(IPPROTO_TCP), TCP_NODELAY, Int32(1)) }
         let owner = candidate.family == AF_UNIX ? try SystemCall.peerUser(descriptor.rawValue) : nil
         let transport = StreamTransport(descriptor, name: name.description)
         transport.owner = owner
