@@ -198,7 +198,10 @@ package struct UsageText {
     case .missingArgument("<peer>"): return "Name the device: \(PeerOptions.sentence)."
     case .missingArgument(let place) where place.hasPrefix("<attr"):
       return "Missing ATTRIBUTE: a handle (0x0012), a UUID (2a19) or a name (battery_level)."
-    case .missingArgument(let place): return "Missing \(name(of: place)): \(form(place, help, ""))."
+    case .missingArgument(let place):
+      // Without any argument, the parser gives no help.
+      let known = command.flatMap { CommandDescription(of: $0).arguments.first { place.hasPrefix($0.longName ?? "<\($0.valueName)>") } }
+      return "Missing \(name(of: place)): \(form(place, help.isEmpty ? known?.help ?? "" : help, ""))."
     case .missingValue(let sentence):
       guard let name = sentence.split(separator: "'").dropFirst().first else { return sentence }
       let option = String(name.prefix { $0 != " " })

@@ -84,7 +84,9 @@ package struct Bonds: LoopCommand {
   enum Action: String, CaseIterable, ExpressibleByArgument { case export, `import` }
 
   static func hint(_ value: String, for place: String) -> String? {
-    ["delete", "remove", "rm", "clear"].contains(value) ? "To remove a bond: unpair PEER" : "Without an action, bonds lists the bonds."
+    guard place == "<action>" else { return nil }
+    return ["delete", "remove", "rm", "clear"].contains(value)
+      ? "To remove a bond: unpair PEER" : "Without an action, bonds lists the bonds."
   }
 
   @OptionGroup var process: ProcessOptions
