@@ -125,11 +125,16 @@ import TestSupport
       ("n", 130, " Nothing was written to Sensor."), ("\u{3}", 130, " Nothing was written to Sensor."),
       ("\u{4}", 130, " Nothing was written to Sensor."), ("Y", 0, "Updated Sensor from 1.0.0"),
     ] as [(String, Int32, String)] {
-      let terminal = try terminal(["update", "Sensor", try file()], try Self.devices())
+      let script = TemporaryFolder.path()
+      let terminal = try terminal(["update", "Sensor", try file(), "--record", script], try Self.devices())
       #expect(terminal.wait(for: "y or n:"))
       terminal.type(key)
       let (ended, text) = terminal.finish()
       #expect(ended == status && text.contains(sentence), "\(text)")
+      // A script cannot ask.
+      let recorded = try String(contentsOfFile: script, encoding: .utf8)
+      #expect(recorded.contains("\n  update --yes ") == (status == 0), "\(recorded)")
+      if status == 0 { #expect(try Blectl.run("run", "--dry-run", script).status == 0) }
     }
   }
 

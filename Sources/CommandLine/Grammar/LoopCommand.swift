@@ -264,12 +264,15 @@ package struct RecordedForm: Sendable {
   package var failsAgain = true
   /// Whether the recorder turns the results of the command into expectations. If false, the recorder writes the results as comments.
   package var isExpected = false
+  /// The option that agrees in the script to the question that the user answers. Nil if the command asks nothing.
+  package var agreement: String?
 
   package init(
     isLeftOut: Bool = false, words: [String]? = nil, reads: (attributes: [String], options: [String])? = nil, failsAgain: Bool = true,
-    isExpected: Bool = false
+    isExpected: Bool = false, agreement: String? = nil
   ) {
     (self.isLeftOut, self.words, self.reads, self.failsAgain, self.isExpected) = (isLeftOut, words, reads, failsAgain, isExpected)
+    self.agreement = agreement
   }
 }
 

@@ -53,6 +53,8 @@ package struct Firmware: PeerCommand {
     if asks, !choices.yes { throw Failure(.usage, "A script cannot ask. Add --yes to agree to \(action.rawValue).") }
   }
 
+  var recordedForm: RecordedForm { RecordedForm(agreement: asks && !choices.yes ? "--yes" : nil) }
+
   func run(in context: Context) async throws {
     let image = action == .upload ? try await image(word ?? "", context) : nil
     try await UpdatedLink.use(who, context) { device, firmware in

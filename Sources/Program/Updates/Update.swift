@@ -47,6 +47,8 @@ package struct Update: PeerCommand {
     if !choices.yes, !dryRun { throw Failure(.usage, "A script cannot ask. Add --yes to agree to the update.") }
   }
 
+  var recordedForm: RecordedForm { RecordedForm(agreement: choices.yes || dryRun ? nil : "--yes") }
+
   private var options: UpdateOptions {
     var options = UpdateOptions()
     (options.resumes, options.confirms, options.prn, options.image) = (!choices.noResume, !noConfirm, prn, choices.image)

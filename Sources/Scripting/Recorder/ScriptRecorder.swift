@@ -106,8 +106,10 @@ package final class ScriptRecorder: LineRecorder {
   }
 
   private static func recorded(_ command: any LoopCommand, _ words: [String]) -> RecordedCommand {
-    var recorded = RecordedCommand(words)
-    if let reads = command.recordedForm.reads { recorded.kind = .read(reads.attributes, options: reads.options) }
+    let form = command.recordedForm
+    // The option is after the name of the command: `--` may precede the other words.
+    var recorded = RecordedCommand(words.prefix(1) + (form.agreement.map { [$0] } ?? []) + words.dropFirst())
+    if let reads = form.reads { recorded.kind = .read(reads.attributes, options: reads.options) }
     recorded.userDescriptions = command.attributesInScript.filter { (try? Selector($0)) == nil }
     recorded.isEndless = command.runsUntilStopped
     recorded.isWait = command.awaitedAttribute != nil
