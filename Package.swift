@@ -118,7 +118,7 @@ let package = Package(
     .executableTarget(
       name: "blectl",
       dependencies: ["Scripting", "Browser", "Gatttool", "Program", "CommandLine", "BluetoothLELinux"],
-      exclude: ["Static"], swiftSettings: settings,
+      exclude: ["StartOrder.txt", "Static"], swiftSettings: settings,
       // Every start would read a megabyte of relocations: these are ten kilobytes. The default linker cannot do that. Needs glibc 2.36 to run.
       linkerSettings: [
         .unsafeFlags(
@@ -128,6 +128,9 @@ let package = Package(
             "-Xlinker", "-z", "-Xlinker", "now",
             // Nothing but libc and libm is loaded at a start, and nobody looks for a symbol of ours.
             "-L", "\(Context.packageDirectory)/Sources/blectl/Static", "-Xlinker", "--as-needed", "-Xlinker", "--no-export-dynamic",
+            // See scripts/parts/update/start-order.
+            "-Xlinker", "--symbol-ordering-file=\(Context.packageDirectory)/Sources/blectl/StartOrder.txt", "-Xlinker",
+            "--no-warn-symbol-ordering",
           ], .when(configuration: .release))
       ]),
 
