@@ -1,4 +1,4 @@
-/// What blectl remembers of devices, for the completion of later command lines and for the meaning of values. Stores nothing for a
+/// Remembers devices for the completion of later command lines and for the meaning of values. Stores nothing for a
 /// simulation or recording.
 @LoopActor
 package final class DeviceMemory {

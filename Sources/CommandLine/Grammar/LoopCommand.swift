@@ -29,7 +29,7 @@ package protocol LoopCommand: DescribedCommand, ScriptedCommand, Sendable {
   @LoopActor func run(in context: Context) async throws
 }
 
-/// What a command says of itself, before anyone runs it.
+/// The description of a command that help, completion and the parser use.
 package protocol DescribedCommand: ParsableCommand {
   static var traits: CommandTraits { get }
   /// Whether the command takes a PEER, which defaults to the current device in a session.
@@ -46,7 +46,7 @@ package protocol DescribedCommand: ParsableCommand {
   static func hint(_ value: String, for place: String) -> String?
 }
 
-/// What scripts, their recorder and the input of a session need to know of a command.
+/// The properties of a command that scripts, their recorder and the input of a session use.
 package protocol ScriptedCommand {
   /// Whether the command runs until the user stops it. If true, a script refuses the command.
   var runsUntilStopped: Bool { get }
